@@ -1,0 +1,132 @@
+// Package msgs is what a message is in Go: codecs between Go values and the
+// bytes of an encoding, and descriptors of services. It knows no transport.
+package msgs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// Raw is the encoding of a wire that carries bytes as they are. A Go []byte or
+// string needs no other codec there.
+const Raw = "raw"
+
+// Codec turns a T into bytes and back. Implementations are stateless and may
+// be used by several goroutines.
+type Codec[T any] interface {
+	// Append appends the encoded v to dst and returns the extended slice.
+	Append(dst []byte, v T) ([]byte, error)
+	// Decode reads one T. The result may alias src, which nobody changes.
+	Decode(src []byte) (T, error)
+	// Encoding names the bytes: Raw, "json".
+	Encoding() string
+	// TypeName is the interface type in ROS 2 notation, such as
+	// "std_msgs/msg/String", or "" where there is none.
+	TypeName() string
+}
+
+// CodecFor is the codec of T on a wire of the given encoding: []byte and
+// string have one on Raw. Any other T is an error that says what to do; no T
+// is ever encoded as JSON unless JSON was asked for.
+func CodecFor[T any](encoding string) (Codec[T], error) {
+	if encoding == Raw {
+		var c any
+		switch any(*new(T)).(type) {
+		case []byte:
+			c = bytesCodec{}
+		case string:
+			c = stringCodec{}
+		}
+		if c, ok := c.(Codec[T]); ok {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("msgs: %s has no codec for the encoding %q; pass one, such as harness.JSON[%[1]s]()",
+		reflect.TypeFor[T](), encoding)
+}
+
+type bytesCodec struct{}
+
+func (bytesCodec) Append(dst, v []byte) ([]byte, error) { return append(dst, v...), nil }
+func (bytesCodec) Decode(src []byte) ([]byte, error)    { return src, nil }
+func (bytesCodec) Encoding() string                     { return Raw }
+func (bytesCodec) TypeName() string                     { return "" }
+
+type stringCodec struct{}
+
+func (stringCodec) Append(dst []byte, v string) ([]byte, error) { return append(dst, v...), nil }
+func (stringCodec) Decode(src []byte) (string, error)           { return string(src), nil }
+func (stringCodec) Encoding() string                            { return Raw }
+func (stringCodec) TypeName() string                            { return "" }
+
+// JSON is a codec of T by encoding/json, for wires that carry bytes as they
+// are. Unknown fields are ignored, trailing bytes are an error.
+func JSON[T any]() Codec[T] { return jsonCodec[T]{} }
+
+type jsonCodec[T any] struct{}
+
+func (jsonCodec[T]) Append(dst []byte, v T) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return dst, fmt.Errorf("encode %s as JSON: %w", reflect.TypeFor[T](), err)
+	}
+	return append(dst, b...), nil
+}
+
+func (jsonCodec[T]) Decode(src []byte) (T, error) {
+	var v T
+	d := json.NewDecoder(bytes.NewReader(src))
+	if err := d.Decode(&v); err != nil {
+		return *new(T), &DecodeError{Type: reflect.TypeFor[T]().String(), Offset: jsonOffset(err, d), Err: err}
+	}
+	if d.More() {
+		return *new(T), &DecodeError{Type: reflect.TypeFor[T]().String(), Offset: d.InputOffset(),
+			Err: fmt.Errorf("bytes after the JSON value")}
+	}
+	return v, nil
+}
+
+func jsonOffset(err error, d *json.Decoder) int64 {
+	switch e := err.(type) {
+	case *json.SyntaxError:
+		return e.Offset
+	case *json.UnmarshalTypeError:
+		return e.Offset
+	}
+	return d.InputOffset()
+}
+
+func (jsonCodec[T]) Encoding() string { return "json" }
+func (jsonCodec[T]) TypeName() string { return "" }
+
+// DecodeError is a payload that is no T.
+type DecodeError struct {
+	// Type is what it was decoded as, Offset the byte at which it went wrong.
+	Type   string
+	Offset int64
+	Err    error
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("not a %s at byte %d: %v", e.Type, e.Offset, e.Err)
+}
+
+// Unwrap is the cause.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// Service describes a service: its type name and both its message types.
+type Service[Req, Resp any] struct {
+	// Name is the service type in ROS 2 notation, such as "std_srvs/srv/SetBool".
+	Name string
+	// Request and Response are the codecs. A nil one is looked up with CodecFor.
+	Request  Codec[Req]
+	Response Codec[Resp]
+}
+
+// JSONService describes a service whose request and response are Go values
+// sent as JSON. name is its type in ROS 2 notation.
+func JSONService[Req, Resp any](name string) Service[Req, Resp] {
+	return Service[Req, Resp]{Name: name, Request: JSON[Req](), Response: JSON[Resp]()}
+}
