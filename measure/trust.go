@@ -1,0 +1,71 @@
+package measure
+
+import (
+	"fmt"
+	"time"
+)
+
+// Untrusted is nil when the stretch was seen as a whole, and else an
+// *Inconclusive that says why no statistic of it means anything: it was cut,
+// or messages were lost by us.
+func (s Stretch) Untrusted() error {
+	if s.Cut != nil {
+		return &Inconclusive{Reason: fmt.Sprintf("%swas not observed as a whole: %v", s.on(), s.Cut), Err: s.Cut}
+	}
+	if s.Dropped > 0 {
+		return &Inconclusive{
+			Reason: fmt.Sprintf("%slost %d messages in our own log before they were judged", s.on(), s.Dropped),
+			Remedy: "give the log more room or judge a shorter stretch",
+		}
+	}
+	return nil
+}
+
+// UntrustedContent is Untrusted for statistics of what the messages say:
+// undecoded messages, whose content nobody knows, weaken them too.
+func (s Stretch) UntrustedContent(undecoded int) error {
+	if err := s.Untrusted(); err != nil {
+		return err
+	}
+	if undecoded > 0 {
+		return &Inconclusive{Reason: fmt.Sprintf("%shas %d messages that did not decode, so their values are not known", s.on(), undecoded)}
+	}
+	return nil
+}
+
+// UntrustedContent is Stretch.UntrustedContent with the window's own
+// undecodable messages, and with why the first of them did not decode.
+func (w *Window) UntrustedContent() error {
+	err := w.Stretch.UntrustedContent(w.undecoded)
+	if e, ok := err.(*Inconclusive); ok && e.Err == nil && w.undecoded > 0 && w.Dropped == 0 {
+		for i := range w.arrivals {
+			if e.Err = w.arrivals[i].Err; e.Err != nil {
+				e.Reason += fmt.Sprintf("; the first is message %d: %v", i, e.Err)
+				break
+			}
+		}
+	}
+	return err
+}
+
+// unbounded is an *Inconclusive when the stretch has no usable bounds.
+func (s Stretch) unbounded() error {
+	if s.From.IsZero() || s.To.IsZero() {
+		return &Inconclusive{Reason: s.on() + "has no bounds, so nobody knows how long it was silent before and after its messages"}
+	}
+	if s.To.Before(s.From) {
+		return &Inconclusive{Reason: fmt.Sprintf("%sends %v before it begins", s.on(), s.From.Sub(s.To))}
+	}
+	return nil
+}
+
+// on begins a sentence about the stretch.
+func (s Stretch) on() string {
+	if s.Topic == "" {
+		return "the stretch "
+	}
+	return "the stretch of " + s.Topic + " "
+}
+
+// stamp prints an instant in error messages.
+func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
