@@ -71,6 +71,16 @@ func (r *Ring[E]) drop() {
 	}
 }
 
+// Skip stands for n entries that were never pushed: everything held is dropped
+// and n more indices are used up. dropped is not called for those n.
+func (r *Ring[E]) Skip(n uint64) {
+	for r.first < r.next {
+		r.drop()
+	}
+	r.next += n
+	r.base, r.first, r.chunks = r.next, r.next, nil
+}
+
 // Search is the lowest index held for which after is true, or Next; after must
 // be false up to some index and true from there on.
 func (r *Ring[E]) Search(after func(*E) bool) uint64 {

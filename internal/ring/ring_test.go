@@ -56,3 +56,17 @@ func TestRingDoesNotGrow(t *testing.T) {
 		t.Errorf("%v allocations a push in a full ring", n)
 	}
 }
+
+func TestSkip(t *testing.T) {
+	dropped := 0
+	r := New(10, 100, func(*int) int { return 1 }, func(*int) { dropped++ })
+	for i := range 7 {
+		r.Push(&i)
+	}
+	r.Skip(1 << 40)
+	v := 42
+	r.Push(&v)
+	if r.First() != 7+1<<40 || r.Next() != r.First()+1 || *r.At(r.First()) != 42 || dropped != 7 {
+		t.Errorf("holds [%d, %d), %d dropped", r.First(), r.Next(), dropped)
+	}
+}

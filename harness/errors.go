@@ -1,0 +1,69 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/robospec/robospec/transports"
+)
+
+var (
+	// ErrClosed is the end of what was closed by its owner.
+	ErrClosed = errors.New("harness: closed")
+	// ErrAnswered is a second answer to one request.
+	ErrAnswered = transports.ErrAnswered
+	// ErrNotHeld is a place in the log whose messages were dropped since.
+	ErrNotHeld = errors.New("harness: no longer held by the log; subscribe with a larger harness.Keep")
+)
+
+// WaitError is a wait that did not get what it waited for.
+type WaitError struct {
+	// Op is the wait, such as "WaitForNext"; Topic what it waited on.
+	Op    string
+	Topic string
+	// Waited is how long, Received how many messages came meanwhile.
+	Waited   time.Duration
+	Received uint64
+	// Err is why it ended: a *SoftTimeout, the cause of the caller's context,
+	// ErrClosed, a *transports.LinkError.
+	Err error
+}
+
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("%s on %s: %v (waited %v, %d messages came)", e.Op, e.Topic, e.Err, e.Waited.Round(time.Microsecond), e.Received)
+}
+
+// Unwrap is Err.
+func (e *WaitError) Unwrap() error { return e.Err }
+
+// FormattedGomegaError keeps Gomega from dumping the error by reflection.
+func (e *WaitError) FormattedGomegaError() string { return e.Error() }
+
+// LossError is a stretch of messages that the log dropped before a reliable
+// reader came to them.
+type LossError struct {
+	Topic string
+	// Lost is how many.
+	Lost uint64
+}
+
+func (e *LossError) Error() string {
+	return fmt.Sprintf("%d messages on %s were dropped by the log before they were read; read faster or subscribe with a larger harness.Keep", e.Lost, e.Topic)
+}
+
+// MessageError is a message that did not decode.
+type MessageError struct {
+	Topic string
+	// Size is the length of the payload in bytes.
+	Size int
+	// Err says what was expected and at which offset it went wrong.
+	Err error
+}
+
+func (e *MessageError) Error() string {
+	return fmt.Sprintf("message of %d bytes on %s does not decode: %v", e.Size, e.Topic, e.Err)
+}
+
+// Unwrap is the codec's error.
+func (e *MessageError) Unwrap() error { return e.Err }

@@ -1,0 +1,179 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/robospec/robospec/transports"
+)
+
+// Config is how a Graph keeps what it sees. The zero value is good.
+type Config struct {
+	// Timeline joins this participant to others; nil begins a timeline of its own.
+	Timeline *Timeline
+	// MaxMessages and MaxBytes bound the log of each subscription. 0 means 65,536
+	// messages and 64 MiB.
+	MaxMessages int
+	MaxBytes    int64
+}
+
+// Graph is one participant on a robot graph and the log of all it saw and did.
+// Its methods may be called from any goroutine.
+type Graph struct {
+	conn transports.Conn
+	cfg  Config
+	tl   *Timeline
+
+	mu    sync.Mutex
+	owned map[closer]struct{}
+
+	done    chan struct{} // closed when the graph was closed or its link lost
+	endedAt Mark
+	err     error
+	wg      sync.WaitGroup
+}
+
+type closer interface{ Close() error }
+
+// New makes a participant of an open connection, which it owns from now on.
+func New(conn transports.Conn, cfg Config) *Graph {
+	if cfg.Timeline == nil {
+		cfg.Timeline = NewTimeline()
+	}
+	if cfg.MaxMessages <= 0 {
+		cfg.MaxMessages = 65536
+	}
+	if cfg.MaxBytes <= 0 {
+		cfg.MaxBytes = 64 << 20
+	}
+	g := &Graph{conn: conn, cfg: cfg, tl: cfg.Timeline, owned: map[closer]struct{}{}, done: make(chan struct{})}
+	g.wg.Go(func() {
+		<-conn.Done()
+		err := conn.Err()
+		if errors.Is(err, transports.ErrClosed) {
+			err = ErrClosed
+		}
+		g.end(err)
+	})
+	return g
+}
+
+// end ends every wait with the reason.
+func (g *Graph) end(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return
+	}
+	g.err, g.endedAt = err, g.tl.act("end of the link:", err.Error())
+	for c := range g.owned {
+		if e, ok := c.(ender); ok {
+			e.graphEnded(g.err, g.endedAt)
+		}
+	}
+	close(g.done)
+}
+
+// ender is what has waits that end with the graph.
+type ender interface{ graphEnded(err error, at Mark) }
+
+// Timeline is the timeline this participant is on.
+func (g *Graph) Timeline() *Timeline { return g.tl }
+
+// Conn is the connection below, for what the harness has no word for.
+func (g *Graph) Conn() transports.Conn { return g.conn }
+
+// Mark is Timeline.Mark.
+func (g *Graph) Mark(label string) Mark { return g.tl.Mark(label) }
+
+// Stimulus is Timeline.Stimulus.
+func (g *Graph) Stimulus(label string, act func()) Mark { return g.tl.Stimulus(label, act) }
+
+// Done is closed when the graph was closed or its link was lost.
+func (g *Graph) Done() <-chan struct{} { return g.done }
+
+// Err is nil while the graph lives, ErrClosed after Close, and else why its
+// link was lost.
+func (g *Graph) Err() error {
+	select {
+	case <-g.done:
+		return g.err
+	default:
+		return nil
+	}
+}
+
+// Close ends every wait at once, closes what was made from the graph and its
+// connection. It is idempotent and may be called from anywhere.
+func (g *Graph) Close() error {
+	g.end(ErrClosed)
+	g.mu.Lock()
+	owned := g.owned
+	g.owned = map[closer]struct{}{}
+	g.mu.Unlock()
+	var errs []error
+	for c := range owned {
+		errs = append(errs, c.Close())
+	}
+	errs = append(errs, g.conn.Close())
+	g.wg.Wait()
+	return errors.Join(errs...)
+}
+
+// own makes Close close c too.
+func (g *Graph) own(c closer) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return g.err
+	}
+	g.owned[c] = struct{}{}
+	return nil
+}
+
+func (g *Graph) disown(c closer) {
+	g.mu.Lock()
+	delete(g.owned, c)
+	g.mu.Unlock()
+}
+
+// GomegaString prints the graph in one line.
+func (g *Graph) GomegaString() string {
+	state := "alive"
+	if err := g.Err(); err != nil {
+		state = err.Error()
+	}
+	return fmt.Sprintf("graph (%s)", state)
+}
+
+// waitMatched waits until at least n counterparts of x are there.
+func (g *Graph) waitMatched(ctx context.Context, x any, op, name string, n int) error {
+	began := time.Now()
+	fail := func(have int, err error) error {
+		return &WaitError{Op: fmt.Sprintf("%s(%d)", op, n), Topic: name, Waited: time.Since(began),
+			Err: fmt.Errorf("%d there: %w", have, err)}
+	}
+	m, ok := x.(transports.Matched)
+	if !ok {
+		return fail(0, errors.New("this wire cannot tell who is matched"))
+	}
+	until := g.tl.Context()
+	for {
+		have, changed := m.Matched()
+		if have >= n {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fail(have, context.Cause(ctx))
+		case <-until.Done():
+			return fail(have, context.Cause(until))
+		case <-g.done:
+			return fail(have, g.err)
+		}
+	}
+}

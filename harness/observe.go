@@ -1,0 +1,477 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/robospec/robospec/measure"
+	"github.com/robospec/robospec/transports"
+)
+
+// Mode is which of the two waits an expectation is.
+type Mode uint8
+
+const (
+	// Effect looks for an effect of the last stimulus: the wait of Within.
+	Effect Mode = iota
+	// Watch watches for a time: the wait of Over.
+	Watch
+)
+
+// Observed is live traffic that an expectation can be put on: a Subscription,
+// a Reader, a Server.
+type Observed interface {
+	// Observe begins one expectation of length d. An error is a misuse or an
+	// *measure.Inconclusive.
+	Observe(mode Mode, d time.Duration) (*Observation, error)
+	// GomegaString names it, in one line.
+	GomegaString() string
+}
+
+// State is what Observation.Next returned for.
+type State uint8
+
+const (
+	// Arrived: there are arrivals.
+	Arrived State = iota
+	// Due: the instant asked for is over, and everything stamped until then was
+	// returned.
+	Due
+	// Over: the stretch is over, and everything stamped in it was returned.
+	Over
+	// Cut: nothing more will come, though the stretch is not over; Err says why.
+	Cut
+)
+
+// sealAfter is how long after its end a stretch is judged, besides waiting for
+// every reader that has stamped by then.
+const sealAfter = time.Millisecond
+
+// Observation is one expectation's view of the traffic, one message after the
+// other, from the start of its stretch to the end. It is for one goroutine.
+type Observation struct {
+	// Topic is what is observed.
+	Topic string
+	// Call is when the expectation began.
+	Call Mark
+	// Start is what the stretch begins after: arrivals are returned from here.
+	Start Mark
+	// Quiet is what judges of absence, count and order count from, Steady what
+	// statistics and EveryMessage count from. Neither is before Start.
+	Quiet, Steady Mark
+	// End is the last instant of the stretch, inclusive.
+	End time.Time
+	// Counted says in words where Start is, such as "the last stimulus".
+	Counted string
+
+	g       *Graph
+	src     source
+	decide  func(order uint64)
+	until   context.Context
+	cut     context.Context
+	cutFunc context.CancelCauseFunc
+	wake    chan struct{}
+	buf     []measure.Arrival
+
+	unseen Mark // the stimulus, where the subscription began only after it
+	begun  logState
+	begins uint64 // index of the first message after Start
+	next   uint64
+	last   uint64 // the last order of the stretch, 0 for no bound
+	missed uint64
+	seen   uint64
+	newest measure.Arrival // the newest arrival of the stretch, for proof of life
+	before measure.Arrival // the newest message before Start
+	sealed bool
+	err    error
+}
+
+func newObservation(src source, g *Graph, topic string) *Observation {
+	o := &Observation{Topic: topic, g: g, src: src, until: g.tl.Context(), wake: make(chan struct{}, 1),
+		buf: make([]measure.Arrival, 0, 32), decide: func(uint64) {}}
+	o.cut, o.cutFunc = context.WithCancelCause(context.Background())
+	return o
+}
+
+// begin finds the first message of the stretch.
+func (o *Observation) begin() {
+	o.begins = o.src.indexAfter(o.Start)
+	o.next = o.begins
+	o.begun = o.src.state()
+	if o.begins > o.begun.first {
+		if got, _, _ := o.src.fill(o.begins-1, make([]measure.Arrival, 0, 1), nil); len(got) == 1 {
+			o.before = got[0]
+		}
+	}
+}
+
+// Observe begins an expectation on the subscription; see Reader.Observe.
+func (s *Subscription[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
+	return s.root.Observe(mode, d)
+}
+
+// Observe begins an expectation by the counting rule:
+//
+// An Effect counts after the last stimulus or after the reading point,
+// whichever is later; d runs from the stimulus for the first expectation that
+// follows it, otherwise from the call. A Watch lasts d from the call; judges of
+// absence, count and order begin at the last stimulus if no expectation
+// followed it. After a mark, both count and measure from the mark; from the
+// start, they count from there.
+func (r *Reader[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
+	l, tl := r.sub.log, r.sub.g.tl
+	if r.anchor == anchorMark && r.from.tl != tl {
+		if r.from.IsZero() {
+			return nil, fmt.Errorf("After(mark) of nothing: the mark is zero, since what it would mark has not happened")
+		}
+		return nil, fmt.Errorf("After(%s): the mark lies on another timeline; join the participants with Config.Timeline", r.from)
+	}
+	o := newObservation(l, r.sub.g, l.name)
+	stim, first := tl.expect()
+	o.Call = tl.Now()
+	point := r.Mark()
+	switch r.anchor {
+	case anchorMark:
+		o.Start, o.Counted = later(r.from, point), "the mark"
+		o.Quiet, o.Steady = o.Start, o.Start
+		o.End = r.from.at.Add(d)
+	case anchorStart:
+		o.Start, o.Counted = point, "the beginning of the subscription"
+		o.Quiet, o.Steady = o.Start, o.Start
+		o.End = o.Call.at.Add(d)
+	default:
+		o.End = o.Call.at.Add(d)
+		if mode == Effect {
+			o.Start, o.Counted = later(stim, point), "the last stimulus"
+			if o.Start.order == point.order && point.order != stim.order {
+				o.Counted = "the reading point"
+			}
+			if first {
+				o.End = stim.at.Add(d)
+			}
+			if created := l.state().created; !stim.IsZero() && stim.order < created.order && point.order == created.order {
+				o.unseen = stim
+			}
+			o.Quiet, o.Steady = o.Start, o.Start
+			break
+		}
+		o.Steady, o.Quiet, o.Counted = o.Call, o.Call, "the call"
+		if first {
+			o.Quiet, o.Counted = stim, "the last stimulus"
+		}
+		o.Start = o.Quiet
+	}
+	if cause := o.Start; !cause.IsZero() {
+		if err := tl.failure(cause); err != nil {
+			o.Close()
+			return nil, &measure.Inconclusive{Reason: fmt.Sprintf("the stimulus did not happen: %s: %v", cause, err),
+				Remedy: "mend the stimulus; what is counted from it says nothing about the system", Err: err}
+		}
+	}
+	o.decide = func(order uint64) { r.hold(order) }
+	o.begin()
+	return o, nil
+}
+
+// collect is the observation of Collect.
+func (r *Reader[T]) collect(d time.Duration) (*Observation, error) {
+	o := newObservation(r.sub.log, r.sub.g, r.Topic())
+	o.Call = r.sub.g.tl.Now()
+	o.Start, o.End = r.Mark(), o.Call.at.Add(d)
+	if r.anchor == anchorMark {
+		o.End = r.from.at.Add(d)
+	}
+	o.begin()
+	return o, nil
+}
+
+// hold moves the reading point behind the message of that place.
+func (r *Reader[T]) hold(order uint64) {
+	l := r.sub.log
+	i := l.indexAfter(Mark{order: order - 1})
+	var one [1]Message[T]
+	got, _, _ := l.read(i, one[:0], nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(got) == 1 && got[0].order == order {
+		r.decided, r.has = got[0], true
+		if order > r.point.order {
+			r.point = got[0].Mark()
+		}
+	}
+}
+
+// Close releases the observation.
+func (o *Observation) Close() {
+	o.src.forget(o.wake)
+	o.cutFunc(nil)
+}
+
+func (o *Observation) interrupt(cause error) { o.cutFunc(cause) }
+
+// Next waits for arrivals of the stretch and returns them in order, or says
+// that there are none until due (if it is not zero), until the end of the
+// stretch, or any more. The slice is valid until the next call.
+func (o *Observation) Next(due time.Time) ([]measure.Arrival, State) {
+	dueSealed := false
+	for {
+		if arrivals := o.take(o.sealed || dueSealed); len(arrivals) > 0 {
+			return arrivals, Arrived
+		}
+		switch {
+		case o.sealed:
+			return nil, Over
+		case dueSealed:
+			return nil, Due
+		}
+		seal, isDue := o.End.Add(sealAfter), false
+		if !due.IsZero() && due.Before(o.End) {
+			seal, isDue = due.Add(sealAfter), true
+		}
+		if wait := time.Until(seal); wait > 0 {
+			if err := o.sleep(wait); err != nil {
+				if arrivals := o.take(true); len(arrivals) > 0 { // what came before the end counts
+					return arrivals, Arrived
+				}
+				o.err = err
+				return nil, Cut
+			}
+			if time.Until(seal) > 0 {
+				continue
+			}
+		}
+		o.src.forget(o.wake)
+		o.g.settle()
+		dueSealed, o.sealed = isDue, !isDue
+	}
+}
+
+// take returns the next arrivals of the stretch that are in the log already. If
+// there are none and last is false, wake will tell of the next.
+func (o *Observation) take(last bool) []measure.Arrival {
+	wake := o.wake
+	if last {
+		wake = nil
+	}
+	for {
+		var lost uint64
+		var got []measure.Arrival
+		got, o.next, lost = o.src.fill(o.next, o.buf[:0], wake)
+		o.missed += lost
+		if len(got) == 0 && lost == 0 {
+			return nil
+		}
+		kept := got[:0]
+		for _, a := range got {
+			if o.holds(a) {
+				kept = append(kept, a)
+			}
+		}
+		if len(kept) > 0 {
+			o.seen += uint64(len(kept))
+			o.newest = kept[len(kept)-1]
+			return kept
+		}
+	}
+}
+
+// holds reports whether a, which comes after Start, belongs to the stretch.
+// Stamps of several publishers need not be in order.
+func (o *Observation) holds(a measure.Arrival) bool {
+	if a.Received.Before(o.Start.at) || a.Received.After(o.End) {
+		return false
+	}
+	return o.last == 0 || a.Order <= o.last || a.Received.Before(o.End)
+}
+
+// sleep waits for a message or until d is over; an error is the end of the
+// traffic or of the spec.
+func (o *Observation) sleep(d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-o.wake:
+		return nil
+	case <-timer.C:
+		return nil
+	case <-o.until.Done():
+		return context.Cause(o.until)
+	case <-o.cut.Done():
+		return context.Cause(o.cut)
+	case <-o.begun.done:
+		st := o.src.state()
+		if st.ended.at.After(o.End) {
+			return nil // the stretch was complete
+		}
+		return st.err
+	}
+}
+
+// Err is why the traffic ended before the stretch did, nil if it did not.
+func (o *Observation) Err() error { return o.err }
+
+// Hold says that the expectation held and which message decided it: the
+// reading point moves behind it.
+func (o *Observation) Hold(order uint64) {
+	if order > 0 {
+		o.decide(order)
+	}
+}
+
+// Seen is how many arrivals Next has returned.
+func (o *Observation) Seen() uint64 { return o.seen }
+
+// Missed is how many messages of the stretch our log dropped before Next came
+// to them.
+func (o *Observation) Missed() uint64 { return o.missed }
+
+// Received is how many messages the subscription got in all.
+func (o *Observation) Received() uint64 { return o.src.state().received }
+
+// StartNotHeld says what kept the stretch from being observed from its start
+// on: it began before the subscription, or was dropped by the log since. Nil
+// when nothing did.
+func (o *Observation) StartNotHeld(from Mark) error {
+	if o.Start.order == from.order && !o.unseen.IsZero() {
+		from = o.unseen
+	}
+	if c := o.begun.created; from.order < c.order && !from.at.After(c.at) {
+		return fmt.Errorf("the subscription to %s began %v after %s", o.Topic, c.at.Sub(from.at), from)
+	}
+	if o.begun.newestLost > from.order {
+		return fmt.Errorf("messages on %s since %s were dropped before they could be judged: %w", o.Topic, from, ErrNotHeld)
+	}
+	return nil
+}
+
+// Stretch is what is known of the traffic after from, up to now or to the end.
+func (o *Observation) Stretch(from Mark) measure.Stretch {
+	to := o.End
+	s := measure.Stretch{Topic: o.Topic, From: from.at, To: to, Dropped: o.missed}
+	if o.err != nil {
+		s.Cut = o.err
+	} else {
+		s.Cut = o.StartNotHeld(from)
+	}
+	s.Life = o.life(from)
+	return s
+}
+
+// life says whether somebody was there to publish.
+func (o *Observation) life(from Mark) measure.Life {
+	tl := o.g.tl
+	var running string
+	for _, l := range tl.living() {
+		started, ended := l.Lives()
+		spoke := o.before
+		if o.seen > 0 {
+			spoke = o.newest
+		}
+		published := spoke.Order > started.order
+		if !published {
+			continue
+		}
+		if ended.IsZero() {
+			running = fmt.Sprintf("%s, which published here before, still runs", l.GomegaString())
+			continue
+		}
+		if spoke.Order < ended.order && !ended.at.After(o.End) {
+			return measure.Life{State: measure.LifeNone, At: ended.at,
+				Sign: fmt.Sprintf("%s, which may have been the publisher, ended at %s", l.GomegaString(), tl.since(ended.at))}
+		}
+	}
+	if o.seen > 0 && o.newest.Order > from.order {
+		return measure.Life{State: measure.LifeShown, At: o.newest.Received,
+			Sign: fmt.Sprintf("a message %v before the end", o.End.Sub(o.newest.Received).Round(time.Microsecond))}
+	}
+	if running != "" {
+		return measure.Life{State: measure.LifeShown, Sign: running}
+	}
+	st := o.src.state()
+	if o.before.Order > 0 && st.next > o.next && st.err == nil {
+		return measure.Life{State: measure.LifeShown, Sign: "messages before and after the stretch, on one link"}
+	}
+	if l, ok := o.g.conn.(transports.Lifer); ok {
+		return l.Life(o.Topic)
+	}
+	return measure.Life{Sign: "this wire does not show publishers"}
+}
+
+// window waits for the whole stretch.
+func (o *Observation) window() (*measure.Window, error) {
+	var all []measure.Arrival
+	for {
+		got, state := o.Next(time.Time{})
+		all = append(all, got...)
+		if state != Arrived {
+			return measure.NewWindow(o.Stretch(o.Start), all), o.err
+		}
+	}
+}
+
+// Before returns up to n messages before the start that the log still holds,
+// newest first.
+func (o *Observation) Before(n int) []measure.Arrival {
+	var out []measure.Arrival
+	for i := o.begins; i > 0 && len(out) < n; i-- {
+		got, _, lost := o.src.fill(i-1, make([]measure.Arrival, 0, 1), nil)
+		if lost > 0 || len(got) == 0 {
+			break
+		}
+		out = append(out, got[0])
+	}
+	return out
+}
+
+// Again ranges over the messages of the stretch that the log still holds.
+func (o *Observation) Again(yield func(measure.Arrival) bool) {
+	for i := o.begins; i < o.next; {
+		got, next, _ := o.src.fill(i, make([]measure.Arrival, 0, 32), nil)
+		if len(got) == 0 {
+			return
+		}
+		i = next
+		for _, a := range got {
+			if o.holds(a) && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// Afterwards waits up to grace beyond the end for the first message after it
+// that is wanted.
+func (o *Observation) Afterwards(grace time.Duration, wanted func(measure.Arrival) bool) (measure.Arrival, bool) {
+	i := o.next
+	deadline := time.NewTimer(time.Until(o.End.Add(grace)))
+	defer deadline.Stop()
+	for {
+		got, next, lost := o.src.fill(i, make([]measure.Arrival, 0, 32), o.wake)
+		i = next
+		for _, a := range got {
+			if a.Received.After(o.End) && wanted(a) {
+				return a, true
+			}
+		}
+		if len(got) > 0 || lost > 0 {
+			continue
+		}
+		select {
+		case <-o.wake:
+		case <-deadline.C:
+			o.src.forget(o.wake)
+			return measure.Arrival{}, false
+		case <-o.begun.done:
+			return measure.Arrival{}, false
+		case <-o.until.Done():
+			return measure.Arrival{}, false
+		}
+	}
+}
+
+// Graph is the participant that observes.
+func (o *Observation) Graph() *Graph { return o.g }
+
+// Timeline is the timeline observed on.
+func (o *Observation) Timeline() *Timeline { return o.g.tl }

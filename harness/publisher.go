@@ -1,0 +1,131 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/robospec/robospec/msgs"
+	"github.com/robospec/robospec/transports"
+)
+
+// Publisher publishes messages of one type on one topic. It is safe for use by
+// several goroutines.
+type Publisher[T any] struct {
+	g          *Graph
+	name       string
+	codec      msgs.Codec[T]
+	remote     transports.Publisher
+	background bool
+	shared     *publisherState
+}
+
+type publisherState struct {
+	buffers   sync.Pool // of *[]byte
+	mu        sync.Mutex
+	streams   map[closer]struct{}
+	closed    bool
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Advertise declares a publisher. ctx bounds the call. Errors are as of
+// Subscribe.
+func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Option) (*Publisher[T], error) {
+	fail := func(err error) (*Publisher[T], error) { return nil, fmt.Errorf("advertise %s: %w", topic, err) }
+	name, err := transports.Resolve(topic)
+	if err != nil {
+		return fail(err)
+	}
+	o := g.options(opts)
+	codec, err := codecOf[T](o, g.conn.Encoding())
+	if err != nil {
+		return fail(err)
+	}
+	remote, err := g.conn.Advertise(ctx, name, transports.Type{Name: codec.TypeName()}, o.qos)
+	if err != nil {
+		return fail(err)
+	}
+	p := &Publisher[T]{g: g, name: name, codec: codec, remote: remote,
+		shared: &publisherState{streams: map[closer]struct{}{}}}
+	if err := g.own(p); err != nil {
+		_ = remote.Close() // the graph's end is the error to tell
+		return fail(err)
+	}
+	return p, nil
+}
+
+// Topic is the name published on, with a leading slash.
+func (p *Publisher[T]) Topic() string { return p.name }
+
+// Publish sends one message. It is a stimulus, whose mark it returns, unless
+// the publisher is a Background one. ctx bounds the wait for room on the wire.
+func (p *Publisher[T]) Publish(ctx context.Context, v T) (Mark, error) {
+	var m Mark
+	if p.background {
+		m = p.g.tl.act("publish on", p.name)
+	} else {
+		m = p.g.tl.stimulus("publish on", p.name)
+	}
+	return m, p.send(ctx, v, m)
+}
+
+// send sends v; the stimulus m failed if that fails.
+func (p *Publisher[T]) send(ctx context.Context, v T, m Mark) error {
+	buf, _ := p.shared.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	b, err := p.codec.Append((*buf)[:0], v)
+	if err == nil {
+		err = p.remote.Publish(ctx, b)
+	}
+	if cap(b) <= 1<<20 {
+		*buf = b
+		p.shared.buffers.Put(buf)
+	}
+	if err != nil {
+		err = fmt.Errorf("publish on %s: %w", p.name, err)
+		p.g.tl.Failed(m, err)
+	}
+	return err
+}
+
+// Background is the same publisher with publishes that are no stimuli: a
+// heartbeat, a simulated sensor. Streams of it are, as of any publisher.
+func (p *Publisher[T]) Background() *Publisher[T] {
+	b := *p
+	b.background = true
+	return &b
+}
+
+// WaitForSubscribers waits until at least n subscriptions are matched.
+func (p *Publisher[T]) WaitForSubscribers(ctx context.Context, n int) error {
+	return p.g.waitMatched(ctx, p.remote, "WaitForSubscribers", p.name, n)
+}
+
+// Close stops the publisher's streams and undeclares it. It is idempotent.
+func (p *Publisher[T]) Close() error {
+	s := p.shared
+	s.closeOnce.Do(func() {
+		s.mu.Lock()
+		streams := s.streams
+		s.streams, s.closed = nil, true
+		s.mu.Unlock()
+		for stream := range streams {
+			_ = stream.Close() // a stream's error is told by Stop and Err
+		}
+		p.g.disown(p)
+		s.closeErr = p.remote.Close()
+	})
+	return s.closeErr
+}
+
+// GomegaString prints the publisher in one line.
+func (p *Publisher[T]) GomegaString() string {
+	if m, ok := p.remote.(transports.Matched); ok {
+		n, _ := m.Matched()
+		return fmt.Sprintf("publisher of %s: %d subscriptions matched", p.name, n)
+	}
+	return "publisher of " + p.name
+}

@@ -1,0 +1,247 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Timeline is the order of everything in one spec: what arrived and what the
+// spec did to the system draw their places from one counter, so that order is
+// known where clocks tie. Every graph, process and fault of a spec is on one
+// timeline. Its methods may be called from any goroutine.
+type Timeline struct {
+	began time.Time
+	order atomic.Uint64
+
+	mu       sync.Mutex
+	last     Mark // the last stimulus, zero when there was none
+	awaited  bool // an expectation followed it
+	grouping int  // depth of Stimulus
+	failed   map[uint64]error
+	events   []Event // a ring of the last maxEvents
+	eventAt  int
+	lives    []Living
+	watched  []evidenced
+	until    context.Context
+}
+
+const maxEvents = 512
+
+// NewTimeline begins a timeline. Config.Timeline makes participants share it.
+func NewTimeline() *Timeline {
+	return &Timeline{began: time.Now(), failed: map[uint64]error{}, until: context.Background()}
+}
+
+// Mark is a position on a timeline with its instant. A message is after a mark
+// if its place is higher and its receive stamp not earlier. The zero Mark lies
+// nowhere.
+type Mark struct {
+	tl     *Timeline
+	order  uint64
+	at     time.Time
+	verb   string
+	object string
+}
+
+// IsZero reports whether m lies nowhere.
+func (m Mark) IsZero() bool { return m.tl == nil }
+
+// Time is the instant of the mark.
+func (m Mark) Time() time.Time { return m.at }
+
+// Add is the mark that lies d later: what is after it is after m, and stamped
+// at least d later.
+func (m Mark) Add(d time.Duration) Mark {
+	m.at = m.at.Add(d)
+	return m
+}
+
+// String says what the mark is and when, counted from the beginning of its
+// timeline.
+func (m Mark) String() string {
+	if m.IsZero() {
+		return "no mark"
+	}
+	return fmt.Sprintf("%s at %s", m.Cause(), m.tl.since(m.at))
+}
+
+// Cause says what the mark is, such as "publish on /cmd_vel".
+func (m Mark) Cause() string {
+	if m.object == "" {
+		return m.verb
+	}
+	return m.verb + " " + m.object
+}
+
+// GomegaString is String.
+func (m Mark) GomegaString() string { return m.String() }
+
+// before reports whether a message of that place and stamp is after m.
+func (m Mark) before(order uint64, received time.Time) bool {
+	return order > m.order && !received.Before(m.at)
+}
+
+// later is the later of two marks.
+func later(a, b Mark) Mark {
+	if a.order > b.order || a.order == b.order && a.at.After(b.at) {
+		return a
+	}
+	return b
+}
+
+func (t *Timeline) since(at time.Time) string {
+	return fmt.Sprintf("%+.6fs", at.Sub(t.began).Seconds())
+}
+
+// Since prints an instant as seconds since the timeline began, as everything
+// robospec prints does.
+func (t *Timeline) Since(at time.Time) string { return t.since(at) }
+
+// Now is the mark of this instant. It is no stimulus.
+func (t *Timeline) Now() Mark {
+	return Mark{tl: t, order: t.order.Add(1), at: time.Now(), verb: "now"}
+}
+
+// Mark notes a cause outside the spec, such as "operator pressed stop", as a
+// stimulus.
+func (t *Timeline) Mark(label string) Mark { return t.stimulus("mark", label) }
+
+// Stimulus makes everything that act does to the system one stimulus, marked at
+// its start. What other goroutines do to the system meanwhile is part of it.
+func (t *Timeline) Stimulus(label string, act func()) Mark {
+	m := t.stimulus("stimulus", label)
+	t.mu.Lock()
+	t.grouping++
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.grouping--
+		t.mu.Unlock()
+	}()
+	act()
+	return m
+}
+
+// Did notes something the spec did to the system that no type of this package
+// does, such as a signal to a process, as a stimulus; to be called before the
+// act. verb and object are printed as "verb object".
+func (t *Timeline) Did(verb, object string) Mark { return t.stimulus(verb, object) }
+
+// stimulus marks a stimulus, before the act.
+func (t *Timeline) stimulus(verb, object string) Mark {
+	m := t.act(verb, object)
+	t.mu.Lock()
+	if t.grouping == 0 && m.order > t.last.order {
+		t.last, t.awaited = m, false
+	}
+	t.record(Event{Mark: m, Stimulus: true})
+	t.mu.Unlock()
+	return m
+}
+
+// act is a mark that is no stimulus.
+func (t *Timeline) act(verb, object string) Mark {
+	return Mark{tl: t, order: t.order.Add(1), at: time.Now(), verb: verb, object: object}
+}
+
+// Failed notes that the stimulus of that mark did not happen: what is counted
+// from it is inconclusive. Within Stimulus the whole of it failed.
+func (t *Timeline) Failed(m Mark, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed[m.order] = err
+	if t.grouping > 0 {
+		t.failed[t.last.order] = err
+	}
+	t.record(Event{Mark: t.act("failed:", m.Cause()), Text: err.Error()})
+}
+
+func (t *Timeline) failure(m Mark) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failed[m.order]
+}
+
+// expect begins an expectation: it returns the last stimulus and whether this
+// is the first expectation to follow it.
+func (t *Timeline) expect() (last Mark, first bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first = !t.awaited && !t.last.IsZero()
+	t.awaited = true
+	return t.last, first
+}
+
+// Until ends every wait on this timeline when ctx ends, with ctx's cause. It
+// replaces the context of an earlier Until.
+func (t *Timeline) Until(ctx context.Context) {
+	t.mu.Lock()
+	t.until = ctx
+	t.mu.Unlock()
+}
+
+// Context is the context of the last Until.
+func (t *Timeline) Context() context.Context {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.until
+}
+
+// Living is something outside the graph whose life proves that a publisher is
+// there, such as a process the spec started.
+type Living interface {
+	// Lives returns when it started and, if it has ended, when.
+	Lives() (started, ended Mark)
+	// GomegaString names it, in one line.
+	GomegaString() string
+}
+
+// Watch adds proof of life.
+func (t *Timeline) Watch(l Living) {
+	t.mu.Lock()
+	t.lives = append(t.lives, l)
+	t.mu.Unlock()
+}
+
+func (t *Timeline) living() []Living {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lives)
+}
+
+// Event is one line of a timeline's evidence.
+type Event struct {
+	Mark
+	// Stimulus is true for what the spec did to the system.
+	Stimulus bool
+	// Text says more, such as a verdict; it may have several lines.
+	Text string
+}
+
+// Note adds a line to the evidence, such as a verdict. It is no stimulus.
+func (t *Timeline) Note(verb, object, text string) {
+	e := Event{Mark: t.act(verb, object), Text: text}
+	t.mu.Lock()
+	t.record(e)
+	t.mu.Unlock()
+}
+
+func (t *Timeline) record(e Event) {
+	if len(t.events) < maxEvents {
+		t.events = append(t.events, e)
+		return
+	}
+	t.events[t.eventAt] = e
+	t.eventAt = (t.eventAt + 1) % maxEvents
+}
+
+// Events returns the newest events, at most 512, oldest first.
+func (t *Timeline) Events() []Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Concat(t.events[t.eventAt:], t.events[:t.eventAt])
+}
