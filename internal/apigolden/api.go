@@ -110,18 +110,11 @@ func (r *renderer) typeName(obj *types.TypeName) {
 }
 
 func (r *renderer) methods(named *types.Named) {
-	var lines []string
-	for m := range named.Methods() {
+	methods := slices.SortedFunc(named.Methods(), func(a, b *types.Func) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, m := range methods {
 		if m.Exported() {
-			receiver := r.typ(m.Signature().Recv().Type())
-			lines = append(lines, fmt.Sprintf("method (%s) %s%s", receiver, m.Name(), r.signature(m)))
+			r.line("method (%s) %s%s", r.typ(m.Signature().Recv().Type()), m.Name(), r.signature(m))
 		}
-	}
-	slices.SortFunc(lines, func(a, b string) int {
-		return strings.Compare(a[strings.Index(a, ") "):], b[strings.Index(b, ") "):])
-	})
-	for _, l := range lines {
-		r.line("%s", l)
 	}
 }
 
