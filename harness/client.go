@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/msgs"
 	"github.com/robospec/robospec/transports"
 )
@@ -114,7 +113,9 @@ type Outcome struct {
 // Awaited is something that ends once and then has an outcome: a Call, a
 // process.
 type Awaited interface {
-	// Began is the stimulus that began it.
+	// Began is what expectations on it count from; where that is the zero Mark
+	// they count from the last stimulus if none followed it yet, else from the
+	// call.
 	Began() Mark
 	// Ended is closed when it has ended.
 	Ended() <-chan struct{}
@@ -126,32 +127,37 @@ type Awaited interface {
 	GomegaString() string
 }
 
-// Await begins an expectation of length d on a, counted from its beginning, and
-// waits until it ended or d is over. ok is false when it did not end in time, by
-// its receive stamp; o is its outcome then too, if it came later. An error is an
-// *measure.Inconclusive or the end of the spec.
-func Await(a Awaited, d time.Duration) (o Outcome, ok bool, err error) {
+// Await begins an expectation of length d on a and waits until it ended or d is
+// over. ok is false when it did not end in time, by its receive stamp; o is its
+// outcome then too, if it came later. from is what d was counted from. An error
+// is an *measure.Inconclusive or the end of the spec.
+func Await(a Awaited, d time.Duration) (o Outcome, from Mark, ok bool, err error) {
 	tl := a.Timeline()
-	tl.expect()
+	stim, first := tl.expect()
+	from = a.Began()
+	if from.IsZero() {
+		if from = tl.Now(); first {
+			from = stim
+		}
+	}
 	until := tl.Context()
-	end := a.Began().at.Add(d)
-	if fail := tl.failure(a.Began()); fail != nil {
-		return Outcome{}, false, &measure.Inconclusive{Reason: fmt.Sprintf("the stimulus did not happen: %s: %v", a.Began(), fail),
-			Remedy: "mend the stimulus; what is counted from it says nothing about the system", Err: fail}
+	end := from.at.Add(d)
+	if err := tl.unhappened(from); err != nil {
+		return o, from, false, err
 	}
 	timer := time.NewTimer(time.Until(end.Add(sealAfter)))
 	defer timer.Stop()
 	select {
 	case <-a.Ended():
 	case <-timer.C:
-		if s, is := a.(interface{ settle() }); is {
-			s.settle()
+		if s, is := a.(interface{ Settle() }); is {
+			s.Settle()
 		}
 	case <-until.Done():
-		return Outcome{}, false, context.Cause(until)
+		return o, from, false, context.Cause(until)
 	}
 	o, ok = a.Outcome()
-	return o, ok && !o.Ended.at.After(end), nil
+	return o, from, ok && !o.Ended.at.After(end), nil
 }
 
 // Call is one call of a service. It is safe for use by several goroutines.
@@ -187,7 +193,8 @@ func (c *Call[Resp]) finish(v Resp, received time.Time, err error) {
 	close(c.over)
 }
 
-func (c *Call[Resp]) settle() { c.g.settle() }
+// Settle is Graph.Settle.
+func (c *Call[Resp]) Settle() { c.g.Settle() }
 
 // Began is the stimulus of the call, marked before it was sent.
 func (c *Call[Resp]) Began() Mark { return c.sent }

@@ -140,6 +140,14 @@ func (g *Graph) disown(c closer) {
 	g.mu.Unlock()
 }
 
+// Settle returns once each message that was stamped before the call is in its
+// log.
+func (g *Graph) Settle() {
+	if s, ok := g.conn.(transports.Settler); ok {
+		s.Settle()
+	}
+}
+
 // GomegaString prints the graph in one line.
 func (g *Graph) GomegaString() string {
 	state := "alive"

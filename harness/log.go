@@ -14,12 +14,11 @@ type log[T any] struct {
 	tl      *Timeline
 	name    string
 	created Mark
-	settle  func() // waits for the readers that have stamped but not appended
 
-	mu          sync.Mutex
-	ring        *ring.Ring[Message[T]]
-	received    uint64 // since the beginning
-	undecoded   uint64
+	mu         sync.Mutex
+	ring       *ring.Ring[Message[T]]
+	received   uint64 // since the beginning
+	undecoded  uint64
 	newestLost uint64 // the order of the newest message dropped
 	waiting    []chan struct{}
 	done       chan struct{} // closed when nothing more will come
@@ -27,8 +26,8 @@ type log[T any] struct {
 	ended      Mark
 }
 
-func newLog[T any](tl *Timeline, name string, o options, settle func()) *log[T] {
-	l := &log[T]{tl: tl, name: name, settle: settle, done: make(chan struct{})}
+func newLog[T any](tl *Timeline, name string, o options) *log[T] {
+	l := &log[T]{tl: tl, name: name, done: make(chan struct{})}
 	l.created = tl.act("beginning of", name)
 	l.ring = ring.New(o.messages, o.bytes,
 		func(m *Message[T]) int { return m.Size },

@@ -162,12 +162,9 @@ func (r *Reader[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
 		}
 		o.Start = o.Quiet
 	}
-	if cause := o.Start; !cause.IsZero() {
-		if err := tl.failure(cause); err != nil {
-			o.Close()
-			return nil, &measure.Inconclusive{Reason: fmt.Sprintf("the stimulus did not happen: %s: %v", cause, err),
-				Remedy: "mend the stimulus; what is counted from it says nothing about the system", Err: err}
-		}
+	if err := tl.unhappened(o.Start); err != nil {
+		o.Close()
+		return nil, err
 	}
 	o.decide = func(order uint64) { r.hold(order) }
 	o.begin()
@@ -242,7 +239,7 @@ func (o *Observation) Next(due time.Time) ([]measure.Arrival, State) {
 			}
 		}
 		o.src.forget(o.wake)
-		o.g.settle()
+		o.g.Settle()
 		dueSealed, o.sealed = isDue, !isDue
 	}
 }

@@ -83,7 +83,7 @@ func Rate(g *Graph, hz float64, c *Clock, opts ...Option) (*Subscription[Tick], 
 		return nil, fmt.Errorf("rate of %v Hz: want more than 0 and at most 1e6", hz)
 	}
 	o := g.options(opts)
-	s := newSubscription[Tick](g, fmt.Sprintf("rate of %g Hz", hz), o, func() {})
+	s := newSubscription[Tick](g, fmt.Sprintf("rate of %g Hz", hz), o)
 	t := &ticker{period: time.Duration(float64(time.Second) / hz), most: uint64(o.messages),
 		push: func(k Tick) { s.log.add(&Message[Tick]{Topic: s.log.name, Value: k}) }, skip: s.log.skip}
 	if c != nil {

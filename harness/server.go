@@ -36,7 +36,7 @@ func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msg
 	if err != nil {
 		return fail(err)
 	}
-	s := newSubscription[*Responder[Req, Resp]](g, name, g.options(opts), g.settle)
+	s := newSubscription[*Responder[Req, Resp]](g, name, g.options(opts))
 	handle := func(r transports.Request) {
 		m := Message[*Responder[Req, Resp]]{Topic: r.Topic, Received: r.Received, Sent: r.Sent, Seq: r.Seq, hasSeq: r.HasSeq,
 			Publisher: r.Publisher, Size: len(r.Payload)}

@@ -41,7 +41,7 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	if err != nil {
 		return fail(err)
 	}
-	s := newSubscription[T](g, name, o, g.settle)
+	s := newSubscription[T](g, name, o)
 	sink := func(p transports.Sample) {
 		m := Message[T]{Topic: p.Topic, Received: p.Received, Sent: p.Sent, Seq: p.Seq, hasSeq: p.HasSeq,
 			Publisher: p.Publisher, Size: len(p.Payload)}
@@ -64,15 +64,8 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	return s, nil
 }
 
-// settle waits for what this graph's readers have stamped already.
-func (g *Graph) settle() {
-	if s, ok := g.conn.(transports.Settler); ok {
-		s.Settle()
-	}
-}
-
-func newSubscription[T any](g *Graph, name string, o options, settle func()) *Subscription[T] {
-	s := &Subscription[T]{g: g, log: newLog[T](g.tl, name, o, settle), release: func() error { return nil }}
+func newSubscription[T any](g *Graph, name string, o options) *Subscription[T] {
+	s := &Subscription[T]{g: g, log: newLog[T](g.tl, name, o), release: func() error { return nil }}
 	s.root = &Reader[T]{sub: s, point: s.log.created}
 	return s
 }
@@ -93,7 +86,7 @@ func (s *Subscription[T]) graphEnded(err error, at Mark) { s.log.end(err, at) }
 // blocks and may be called from any goroutine, also after Close, when it does
 // nothing.
 func Source[T any](g *Graph, name string, opts ...Option) (s *Subscription[T], push func(T), err error) {
-	s = newSubscription[T](g, name, g.options(opts), func() {})
+	s = newSubscription[T](g, name, g.options(opts))
 	if err := s.begin(); err != nil {
 		return nil, nil, fmt.Errorf("source %s: %w", name, err)
 	}

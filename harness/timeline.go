@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/robospec/robospec/measure"
 )
 
 // Timeline is the order of everything in one spec: what arrived and what the
@@ -160,10 +162,17 @@ func (t *Timeline) Failed(m Mark, err error) {
 	t.record(Event{Mark: t.act("failed:", m.Cause()), Text: err.Error()})
 }
 
-func (t *Timeline) failure(m Mark) error {
+// unhappened is the *measure.Inconclusive of what is counted from a stimulus
+// that failed, nil if m is none.
+func (t *Timeline) unhappened(m Mark) error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.failed[m.order]
+	err := t.failed[m.order]
+	t.mu.Unlock()
+	if err == nil {
+		return nil
+	}
+	return &measure.Inconclusive{Reason: fmt.Sprintf("the stimulus did not happen: %s: %v", m, err),
+		Remedy: "mend the stimulus; what is counted from it says nothing about the system", Err: err}
 }
 
 // expect begins an expectation: it returns the last stimulus and whether this
