@@ -16,10 +16,10 @@ type Init struct {
 	Version    byte // 0 in a message to send means Version
 	WhatAmI    WhatAmI
 	ZID        ZenohID
-	Resolution Resolution // 0 in a message to send means DefaultResolution
-	BatchSize  uint16     // bytes, on streams with the two length bytes; 0 in a message to send means MaxBatch
-	Cookie     []byte     // ACK only; opaque
-	Exts       []Ext      // as sent or received; none is needed, none is interpreted here
+	Resolution Resolution
+	BatchSize  uint16 // bytes, on streams with the two length bytes; 0 in a message to send means MaxBatch
+	Cookie     []byte // ACK only; opaque
+	Exts       []Ext  // as sent or received; none is needed, none is interpreted here
 }
 
 // Append appends the message. A first message leaves the sizes out if both are
@@ -28,7 +28,7 @@ func (m *Init) Append(dst []byte) []byte {
 	ch := chain(len(dst))
 	h := byte(idInit)
 	res, size := sizes(m.Resolution, m.BatchSize)
-	explicit := m.Ack || res != DefaultResolution || size != MaxBatch
+	explicit := m.Ack || res != DefaultResolution.bits() || size != MaxBatch
 	if m.Ack {
 		h |= 0x20
 	}
@@ -38,7 +38,7 @@ func (m *Init) Append(dst []byte) []byte {
 	dst = append(dst, h, version(m.Version), m.ZID.lenNibble()|byte(m.WhatAmI&3))
 	dst = m.ZID.append(dst)
 	if explicit {
-		dst = binary.LittleEndian.AppendUint16(append(dst, byte(res)), size)
+		dst = binary.LittleEndian.AppendUint16(append(dst, res), size)
 	}
 	if m.Ack {
 		dst = appendZ(dst, m.Cookie)
@@ -123,14 +123,14 @@ func (m *Join) Append(dst []byte) []byte {
 	ch := chain(len(dst))
 	h := byte(idJoin)
 	res, size := sizes(m.Resolution, m.BatchSize)
-	explicit := res != DefaultResolution || size != MaxBatch
+	explicit := res != DefaultResolution.bits() || size != MaxBatch
 	if explicit {
 		h |= 0x40
 	}
 	dst = append(dst, h, version(m.Version), m.ZID.lenNibble()|byte(m.WhatAmI&3))
 	dst = m.ZID.append(dst)
 	if explicit {
-		dst = binary.LittleEndian.AppendUint16(append(dst, byte(res)), size)
+		dst = binary.LittleEndian.AppendUint16(append(dst, res), size)
 	}
 	dst = appendLease(dst, int(ch), m.Lease)
 	dst = AppendVLE(dst, uint64(m.NextReliable))
@@ -168,21 +168,25 @@ func identity(c *raw.Cursor) (v byte, w WhatAmI, z ZenohID) {
 	return v, WhatAmI(b & 3), readZID(c, int(b>>4)+1)
 }
 
-func sizes(r Resolution, size uint16) (Resolution, uint16) {
-	if r == 0 {
-		r = DefaultResolution
-	}
+// sizes are the sizes to send for r and size.
+func sizes(r Resolution, size uint16) (byte, uint16) {
 	if size == 0 {
 		size = MaxBatch
 	}
-	return r, size
+	return r.bits(), size
 }
 
 func readSizes(c *raw.Cursor, explicit bool) (Resolution, uint16) {
 	if !explicit {
 		return DefaultResolution, MaxBatch
 	}
-	return Resolution(c.U8("resolution")), c.U16("batch size")
+	res := ResolutionOf(c.U8("resolution"))
+	off := c.Offset()
+	size := c.U16("batch size")
+	if size == 0 {
+		c.FailAt(off, "batch size", "0 bytes")
+	}
+	return res, size
 }
 
 // maxLease is the longest lease in seconds that a Duration holds.
