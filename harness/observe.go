@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/robospec/robospec/measure"
@@ -25,6 +26,8 @@ type Observed interface {
 	// Observe begins one expectation of length d. An error is a misuse or an
 	// *measure.Inconclusive.
 	Observe(mode Mode, d time.Duration) (*Observation, error)
+	// MessageType is the type of its messages.
+	MessageType() reflect.Type
 	// GomegaString names it, in one line.
 	GomegaString() string
 }
@@ -60,8 +63,9 @@ type Observation struct {
 	// Quiet is what judges of absence, count and order count from, Steady what
 	// statistics and EveryMessage count from. Neither is before Start.
 	Quiet, Steady Mark
-	// End is the last instant of the stretch, inclusive.
-	End time.Time
+	// From is the instant that the length of the expectation is counted from, End
+	// the last instant of the stretch, inclusive.
+	From, End time.Time
 	// Counted says in words where Start is, such as "the last stimulus".
 	Counted string
 
@@ -167,9 +171,16 @@ func (r *Reader[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
 		return nil, err
 	}
 	o.decide = func(order uint64) { r.hold(order) }
+	o.From = o.End.Add(-d)
 	o.begin()
 	return o, nil
 }
+
+// MessageType is the type T of the subscription.
+func (s *Subscription[T]) MessageType() reflect.Type { return reflect.TypeFor[T]() }
+
+// MessageType is the type T of the subscription.
+func (r *Reader[T]) MessageType() reflect.Type { return reflect.TypeFor[T]() }
 
 // collect is the observation of Collect.
 func (r *Reader[T]) collect(d time.Duration) (*Observation, error) {

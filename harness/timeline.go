@@ -82,9 +82,10 @@ func (m Mark) Cause() string {
 // GomegaString is String.
 func (m Mark) GomegaString() string { return m.String() }
 
-// before reports whether a message of that place and stamp is after m.
-func (m Mark) before(order uint64, received time.Time) bool {
-	return order > m.order && !received.Before(m.at)
+// Precedes reports whether a message is after the mark. Every message is after
+// the zero Mark.
+func (m Mark) Precedes(a measure.Arrival) bool {
+	return a.Order > m.order && !a.Received.Before(m.at)
 }
 
 // later is the later of two marks.
