@@ -35,14 +35,14 @@ func SamplesFor(p, confidence float64) int {
 	if checkPercentile(p, confidence) != nil {
 		return 0
 	}
-	return samplesFor(max(p, 100-p), 1-confidence)
+	return samplesFor(min(p, 100-p), 1-confidence)
 }
 
-// samplesFor is the smallest n with (p/100)^n ≤ tail.
-func samplesFor(p, tail float64) int {
-	n := math.Log(tail) / math.Log1p((p-100)/100)
-	if n >= math.MaxInt32 {
-		return math.MaxInt32 // nobody waits for more
+// samplesFor is the smallest n with (1−beyond/100)^n ≤ tail.
+func samplesFor(beyond, tail float64) int {
+	n := math.Log(tail) / math.Log1p(-beyond/100)
+	if !(n < math.MaxInt32) { // nobody waits for more
+		return math.MaxInt32
 	}
 	return max(1, int(math.Ceil(n-1e-9)))
 }
@@ -72,7 +72,7 @@ func (s *Sample) UpperBound(p, confidence float64) (float64, error) {
 		return 0, err
 	}
 	tail := 1 - confidence
-	if err := s.enough(p, samplesFor(p, tail), confidence); err != nil {
+	if err := s.enough(p, samplesFor(100-p, tail), confidence); err != nil {
 		return 0, err
 	}
 	return s.ordered()[upperRank(p, len(s.xs), tail)-1], nil
@@ -87,7 +87,7 @@ func (s *Sample) Interval(p, confidence float64) (Interval, error) {
 		return Interval{}, err
 	}
 	tail := (1 - confidence) / 2
-	if err := s.enough(p, samplesFor(max(p, 100-p), tail), confidence); err != nil {
+	if err := s.enough(p, samplesFor(min(p, 100-p), tail), confidence); err != nil {
 		return Interval{}, err
 	}
 	xs := s.ordered()

@@ -28,7 +28,7 @@ func (s Stretch) UntrustedContent(undecoded int) error {
 		return err
 	}
 	if undecoded > 0 {
-		return &Inconclusive{Reason: fmt.Sprintf("%shas %d messages that did not decode, so their values are not known", s.on(), undecoded)}
+		return &Inconclusive{Reason: fmt.Sprintf("%shas %s that did not decode, so the values are not all known", s.on(), messages(undecoded))}
 	}
 	return nil
 }

@@ -127,7 +127,11 @@ func (s *Sample) Median() (float64, error) {
 	if len(xs)%2 == 1 {
 		return xs[half], nil
 	}
-	return xs[half-1]/2 + xs[half]/2, nil // halved first: the sum may overflow
+	low, high := xs[half-1], xs[half]
+	if sum := low + high; sum-sum == 0 {
+		return sum / 2, nil
+	}
+	return low/2 + high/2, nil // the sum overflows
 }
 
 func (s *Sample) ordered() []float64 {

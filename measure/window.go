@@ -1,7 +1,20 @@
 // Package measure is pure arithmetic on arrivals: what a stretch of traffic
-// says about count, rate, gaps, jitter, values and loss, and what it cannot
-// say. It knows no transport, no clock and no test framework; a Window means
-// the same whether it was taken live or from a recording.
+// says about count, rate, gaps, jitter, values, delay and loss, and what it
+// cannot say. It knows no transport, no clock and no test framework; a Window
+// means the same whether it was taken live or from a recording.
+//
+// Each statistic is an accumulator with Add and a result: RateOf, Gaps,
+// Moments, Sample, Delays, LossCounter. A judge of live traffic feeds them one
+// message at a time, the methods of Window feed them all at once, so both get
+// the same number. Results take the Stretch that the messages are of.
+//
+// What a sample cannot say is an *Inconclusive, never a zero: the mean of
+// nothing, a rate of two messages, p99 of a hundred values, anything of a
+// stretch of which we lost a part. A result is never NaN or infinite.
+//
+// It is no statistics library and compares no runs: a confidence here is that
+// of one run with independent messages. Whether a figure is good enough is
+// for matchers and budgets to say.
 package measure
 
 import (
