@@ -43,9 +43,14 @@ var layers = []layer{
 		reason: "helpers of the lowest layer stand alone",
 	},
 	{
+		of:     []string{"internal/zenoh/wire/...", "internal/zenoh/keyexpr/...", "internal/zenoh/link/..."},
+		may:    []string{"internal/zenoh/wire/...", "internal/zenoh/keyexpr/...", "internal/zenoh/link/...", "internal/wire/..."},
+		reason: "the lower layers of the protocol are bytes and keys; what they mean to a spec is no business of theirs",
+	},
+	{
 		of:     []string{"internal/zenoh/..."},
-		may:    []string{"internal/zenoh/...", "internal/wire/..."},
-		reason: "the protocol is bytes and names; what they mean to ROS is the transport's business",
+		may:    []string{"internal/zenoh/...", "internal/wire/...", "transports"},
+		reason: "a session ends with the errors of the seam, and knows nothing above it",
 	},
 	{
 		of:     []string{"transports"},

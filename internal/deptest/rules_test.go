@@ -67,7 +67,7 @@ func TestPlantedViolations(t *testing.T) {
 		want []string
 	}{
 		{name: "nothing wrong", plant: []string{
-			"measure: time fmt", "msgs: internal/wire", "transports: measure", "transports/zenoh: transports internal/zenoh/wire internal/wire",
+			"measure: time fmt", "msgs: internal/wire", "transports: measure", "transports/zenoh: transports internal/zenoh/session internal/wire", "internal/zenoh/session: transports internal/zenoh/wire",
 			"transports/transporttest: testing transports", "harness: transports measure msgs internal/ring", "matchers: harness measure github.com/onsi/gomega/types",
 			"fixtures: harness matchers transports/dial github.com/onsi/ginkgo/v2 testing", "transports/dial: transports/zenoh transports/inproc",
 			"examples/quickstart: fixtures matchers harness github.com/onsi/ginkgo/v2", "cmd/robospec: internal/cli", "internal/cli: harness report", "report: measure harness",
@@ -77,7 +77,8 @@ func TestPlantedViolations(t *testing.T) {
 		{name: "measure knows codecs", plant: []string{"measure/deep: msgs"}, want: []string{"measure/deep imports msgs"}},
 		{name: "a codec knows a transport", plant: []string{"msgs/std_msgs: transports"}, want: []string{"msgs/std_msgs imports transports"}},
 		{name: "a helper knows messages", plant: []string{"internal/wire: msgs"}, want: []string{"internal/wire imports msgs"}},
-		{name: "the protocol knows the seam", plant: []string{"internal/zenoh/session: transports"}, want: []string{"internal/zenoh/session imports transports"}},
+		{name: "the protocol knows the seam", plant: []string{"internal/zenoh/wire: transports"}, want: []string{"internal/zenoh/wire imports transports"}},
+		{name: "a session knows messages", plant: []string{"internal/zenoh/session: msgs"}, want: []string{"internal/zenoh/session imports msgs"}},
 		{name: "the seam knows a wire", plant: []string{"transports: transports/zenoh"}, want: []string{"transports imports transports/zenoh"}},
 		{name: "a transport knows the harness", plant: []string{"transports/zenoh: harness"}, want: []string{"transports/zenoh imports harness: a transport"}},
 		{name: "the harness knows a transport", plant: []string{"harness: transports/inproc"}, want: []string{"harness imports transports/inproc: the harness knows the seam"}},
