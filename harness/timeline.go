@@ -232,12 +232,14 @@ type Event struct {
 	Text string
 }
 
-// Note adds a line to the evidence, such as a verdict. It is no stimulus.
-func (t *Timeline) Note(verb, object, text string) {
+// Note adds a line to the evidence, such as a verdict, and returns its mark. It
+// is no stimulus.
+func (t *Timeline) Note(verb, object, text string) Mark {
 	e := Event{Mark: t.act(verb, object), Text: text}
 	t.mu.Lock()
 	t.record(e)
 	t.mu.Unlock()
+	return e.Mark
 }
 
 func (t *Timeline) record(e Event) {
