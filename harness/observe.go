@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"iter"
 	"reflect"
 	"time"
 
@@ -316,6 +317,26 @@ func (o *Observation) sleep(d time.Duration) error {
 	}
 }
 
+// Sofar ranges over the messages after the start that are in the log now.
+func (o *Observation) Sofar() iter.Seq[measure.Arrival] {
+	return func(yield func(measure.Arrival) bool) {
+		for {
+			got := o.take(true)
+			for _, a := range got {
+				if !yield(a) {
+					return
+				}
+			}
+			if len(got) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// Ended is why nothing more will arrive, nil while something may.
+func (o *Observation) Ended() error { return o.src.state().err }
+
 // Err is why the traffic ended before the stretch did, nil if it did not.
 func (o *Observation) Err() error { return o.err }
 
@@ -353,8 +374,16 @@ func (o *Observation) StartNotHeld(from Mark) error {
 	return nil
 }
 
-// Stretch is what is known of the traffic after from, up to now or to the end.
-func (o *Observation) Stretch(from Mark) measure.Stretch {
+// Stretch is what is known of the traffic of the stretch, seen from where
+// statistics count or from where absence, count and order do.
+func (o *Observation) Stretch(steady bool) measure.Stretch {
+	if steady {
+		return o.stretch(o.Steady)
+	}
+	return o.stretch(o.Quiet)
+}
+
+func (o *Observation) stretch(from Mark) measure.Stretch {
 	to := o.End
 	s := measure.Stretch{Topic: o.Topic, From: from.at, To: to, Dropped: o.missed}
 	if o.err != nil {
@@ -413,7 +442,7 @@ func (o *Observation) window() (*measure.Window, error) {
 		got, state := o.Next(time.Time{})
 		all = append(all, got...)
 		if state != Arrived {
-			return measure.NewWindow(o.Stretch(o.Start), all), o.err
+			return measure.NewWindow(o.stretch(o.Start), all), o.err
 		}
 	}
 }

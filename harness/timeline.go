@@ -55,6 +55,9 @@ func (m Mark) IsZero() bool { return m.tl == nil }
 // Time is the instant of the mark.
 func (m Mark) Time() time.Time { return m.at }
 
+// Order is the place of the mark on its timeline.
+func (m Mark) Order() uint64 { return m.order }
+
 // Add is the mark that lies d later: what is after it is after m, and stamped
 // at least d later.
 func (m Mark) Add(d time.Duration) Mark {
@@ -82,10 +85,10 @@ func (m Mark) Cause() string {
 // GomegaString is String.
 func (m Mark) GomegaString() string { return m.String() }
 
-// Precedes reports whether a message is after the mark. Every message is after
+// Precedes reports whether a message of that place and stamp is after the mark. Every message is after
 // the zero Mark.
-func (m Mark) Precedes(a measure.Arrival) bool {
-	return a.Order > m.order && !a.Received.Before(m.at)
+func (m Mark) Precedes(order uint64, received time.Time) bool {
+	return order > m.order && !received.Before(m.at)
 }
 
 // later is the later of two marks.

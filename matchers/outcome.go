@@ -1,0 +1,251 @@
+package matchers
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onsi/gomega/format"
+	"github.com/onsi/gomega/types"
+
+	"github.com/robospec/robospec/harness"
+	"github.com/robospec/robospec/measure"
+	"github.com/robospec/robospec/transports"
+)
+
+var anyType = reflect.TypeFor[any]()
+
+// outcome is how one Match ended: what its messages are made of.
+type outcome struct {
+	judge  judge
+	v      verdict
+	d      time.Duration
+	obs    *harness.Observation // live
+	window *measure.Window      // or recorded
+}
+
+// verdict is what Match returns.
+func (o *outcome) verdict(err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	if o.v == inconclusive {
+		return false, o.inconclusive()
+	}
+	return o.v == holds, nil
+}
+
+// inconclusive is the error of the third verdict, with what there was.
+func (o *outcome) inconclusive() error {
+	why := o.judge.why()
+	if why == nil {
+		why = &measure.Inconclusive{Reason: "the judge gave no reason"}
+	}
+	e := *why
+	if e.Remedy == "" {
+		e.Remedy = remedy(why)
+	}
+	e.Reason += "\n" + strings.Join(o.facts(), "\n")
+	return &e
+}
+
+// remedy is what to do about a doubt that named nothing itself.
+func remedy(why *measure.Inconclusive) string {
+	switch why.Err.(type) { //nolint:errorlint // the cause itself
+	case *transports.LinkError:
+		return "find out why the link died; nothing after it was seen"
+	}
+	return "make the stretch observable and run again"
+}
+
+// note leaves the verdict in the evidence.
+func (o *outcome) note(w *wait) {
+	o.obs.Timeline().Note(o.v.String()+":", w.text+" on "+o.obs.Topic, o.judge.found())
+}
+
+// message is the failure message, in about 25 lines at most.
+func (o *outcome) message(actual any, expected string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Expected\n    %s\n%s", subject(actual), expected)
+	if o == nil { // asked by a progress report while the wait goes on
+		b.WriteString("\n(the wait has not ended)")
+		return b.String()
+	}
+	b.WriteString("\n")
+	for _, line := range o.facts() {
+		b.WriteString("\n" + line)
+	}
+	for _, line := range o.explain() {
+		b.WriteString("\n" + line)
+	}
+	return b.String()
+}
+
+func subject(actual any) string {
+	if g, ok := actual.(interface{ GomegaString() string }); ok {
+		return g.GomegaString()
+	}
+	return strings.TrimSpace(format.Object(actual, 1))
+}
+
+// row prints a labelled line; further lines of text are indented below it.
+func row(label, text string) string {
+	return fmt.Sprintf("%-13s %s", label+":", strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 14)))
+}
+
+// facts are where it counted from, the window, counts and losses.
+func (o *outcome) facts() []string {
+	out := []string{row("found", o.judge.found())}
+	if o.obs == nil {
+		w := o.window
+		s := fmt.Sprintf("%s in %v", messages(w.Len()), w.Duration())
+		if w.Dropped > 0 {
+			s += fmt.Sprintf(", %d dropped by us", w.Dropped)
+		}
+		return append(out, row("window", s))
+	}
+	ob, tl := o.obs, o.obs.Timeline()
+	from := fmt.Sprintf("%s, %s", ob.Counted, ob.Start)
+	if ob.Counted == "the call" {
+		from = "the call at " + tl.Since(ob.Call.Time())
+	}
+	out = append(out, row("counted from", from))
+	out = append(out, row("until", fmt.Sprintf("%s, %v after %s", tl.Since(ob.End), ob.End.Sub(ob.From), tl.Since(ob.From))))
+	s := fmt.Sprintf("%d in the stretch, %d dropped by us; %d since the subscription began", ob.Seen(), ob.Missed(), ob.Received())
+	out = append(out, row("messages", s))
+	if err := ob.Err(); err != nil {
+		out = append(out, row("ended", err.Error()))
+	}
+	return out
+}
+
+// explain is the cause, as far as it can be known.
+func (o *outcome) explain() (out []string) {
+	m := o.judge.seeks()
+	if o.obs == nil || o.v == inconclusive {
+		return nil
+	}
+	if o.v == holds { // it was not to hold
+		if by := o.judge.decided(); by > 0 && by < o.obs.Call.Order() {
+			out = append(out, row("note", fmt.Sprintf("the message that decided came before the call; Within counts everything since %s.\nTo ask about what comes from now on, say Over(d, NoMessage(…)).", o.obs.Counted)))
+		}
+		return out
+	}
+	if m == nil {
+		return nil
+	}
+	if near, ok := o.closest(m); ok {
+		out = append(out, row("closest", fmt.Sprintf("at %s: %s", o.obs.Timeline().Since(near.Received), mismatch(m, near.Value))))
+	}
+	if late, ok := o.obs.Afterwards(grace(o.d), func(a measure.Arrival) bool { return matchesValue(m, a) }); ok {
+		out = append(out, row("cause", fmt.Sprintf("a message matched, but %v late, at %s: %s",
+			late.Received.Sub(o.obs.End).Round(time.Microsecond), o.obs.Timeline().Since(late.Received), short(late.Value))))
+		return out
+	}
+	for _, a := range o.obs.Before(1000) {
+		if matchesValue(m, a) {
+			out = append(out, row("cause", fmt.Sprintf("a matching message came %v before %s, at %s.\nTo count it, take the mark before its cause: x.After(mark), or x.FromStart().",
+				o.obs.Start.Time().Sub(a.Received).Round(time.Microsecond), o.obs.Start.Cause(), o.obs.Timeline().Since(a.Received))))
+			return out
+		}
+	}
+	if o.obs.Seen() == 0 {
+		out = append(out, row("cause", o.silence()))
+	}
+	return out
+}
+
+// silence says why nothing arrived.
+func (o *outcome) silence() string {
+	topic, tl := o.obs.Topic, o.obs.Timeline()
+	g, ok := o.obs.Graph().Conn().(transports.Grapher)
+	if !ok {
+		if last := o.obs.Before(1); len(last) == 1 {
+			return fmt.Sprintf("nothing arrived since %s", tl.Since(last[0].Received))
+		}
+		return "nothing has ever arrived on " + topic
+	}
+	graph, _ := g.Graph()
+	var publishers, others []string
+	for _, e := range graph.Endpoints {
+		if e.Kind != transports.PublisherEndpoint {
+			continue
+		}
+		if e.Name == topic {
+			publishers = append(publishers, e.Node)
+		} else {
+			others = append(others, e.Name)
+		}
+	}
+	if len(publishers) == 0 {
+		s := "nobody publishes " + topic
+		if near := nearest(topic, others); len(near) > 0 {
+			s += "; there is " + strings.Join(near, ", ")
+		}
+		return s
+	}
+	who := strings.Join(slices.Compact(publishers), ", ")
+	if last := o.obs.Before(1); len(last) == 1 {
+		return fmt.Sprintf("%s publishes %s, but has been silent since %s", who, topic, tl.Since(last[0].Received))
+	}
+	return fmt.Sprintf("%s publishes %s, but no message has ever arrived", who, topic)
+}
+
+// nearest are up to three names that are most like name.
+func nearest(name string, names []string) []string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
+	return names[:min(3, len(names))]
+}
+
+// distance is the Levenshtein distance.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// grace is how long a failure waits to see whether a match is only late.
+func grace(d time.Duration) time.Duration {
+	return min(max(d/2, 50*time.Millisecond), 500*time.Millisecond)
+}
+
+func matchesValue(m types.GomegaMatcher, a measure.Arrival) bool {
+	if a.Err != nil {
+		return false
+	}
+	ok, err := m.Match(a.Value)
+	return ok && err == nil
+}
+
+// closest is the message of the stretch that comes nearest to matching; of
+// equals the newest.
+func (o *outcome) closest(m types.GomegaMatcher) (best measure.Arrival, ok bool) {
+	most := -1.0
+	for a := range o.obs.Again {
+		if a.Err != nil {
+			continue
+		}
+		if c := closeness(m, a.Value); c >= most {
+			best, most, ok = a, c, true
+		}
+	}
+	return best, ok
+}
