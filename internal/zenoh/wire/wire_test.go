@@ -383,3 +383,20 @@ func BenchmarkPush(b *testing.B) {
 		})
 	}
 }
+
+func TestStrings(t *testing.T) {
+	for _, tt := range []struct {
+		got  interface{ String() string }
+		want string
+	}{
+		{Router, "router"}, {Peer, "peer"}, {Client, "client"}, {WhatAmI(7), "whatami(7)"},
+		{KindNone, "none"}, {KindOAM, "OAM"}, {Kind(99), "kind 99"},
+		{CloseInvalid, "invalid"}, {CloseConnectionToSelf, "connection to self"}, {CloseReason(8), "reason 8"},
+		{QoS(0), "default"}, {QoSRequest, "priority=5 block=true express=false"},
+		{DeclareFinal, "D_FINAL"}, {DeclareKind(9), "declaration 0x09"},
+	} {
+		if got := tt.got.String(); got != tt.want {
+			t.Errorf("%#v prints %q, want %q", tt.got, got, tt.want)
+		}
+	}
+}
