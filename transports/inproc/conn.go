@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/robospec/robospec/measure"
@@ -22,7 +24,8 @@ type Conn struct {
 	// Guarded by net.mu.
 	err       error
 	endpoints map[endpoint]struct{}
-	receivers []*receiver
+	// ending are the receivers of closed endpoints whose callbacks may still run.
+	ending map[*receiver]struct{}
 }
 
 // An endpoint is a publisher, subscription, server or client.
@@ -62,14 +65,23 @@ func (c *Conn) declare(ctx context.Context, name string, open func(name string) 
 func (c *Conn) end(e endpoint) {
 	c.net.mu.Lock()
 	var ended []outcome
+	r := e.receiver()
 	if _, open := c.endpoints[e]; open {
 		delete(c.endpoints, e)
 		ended = e.leave(transports.ErrClosed)
+		for r := range c.ending {
+			if r.isIdle() {
+				delete(c.ending, r)
+			}
+		}
+		if r != nil {
+			c.ending[r] = struct{}{}
+		}
 		c.net.changed.fire()
 	}
 	c.net.mu.Unlock()
 	finish(ended)
-	if r := e.receiver(); r != nil {
+	if r != nil {
 		join(r)
 	}
 }
@@ -85,7 +97,7 @@ func (c *Conn) leave(err error) {
 	var ended []outcome
 	for e := range c.endpoints {
 		if r := e.receiver(); r != nil {
-			c.receivers = append(c.receivers, r)
+			c.ending[r] = struct{}{}
 		}
 		ended = append(ended, e.leave(err)...)
 	}
@@ -116,7 +128,7 @@ func (c *Conn) Sever(reason error) {
 func (c *Conn) Close() error {
 	c.leave(transports.ErrClosed)
 	c.net.mu.Lock()
-	receivers := c.receivers
+	receivers := slices.Collect(maps.Keys(c.ending))
 	c.net.mu.Unlock()
 	join(receivers...)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -205,15 +206,21 @@ func newReceiver(take func(*delivery)) *receiver {
 	return &receiver{take: take, idle: make(chan struct{})}
 }
 
-// deliver is on the stack of every callback of this package; insideCallback
-// looks for it.
+func deliver(r *receiver, d *delivery) {
+	if r.state.Add(1)&shutBit == 0 {
+		callback(r, d)
+	} else {
+		r.leave()
+	}
+}
+
+// callback is on the stack of every sink, handler and done of this package;
+// insideCallback looks for it. r has counted it.
 //
 //go:noinline
-func deliver(r *receiver, d *delivery) {
+func callback(r *receiver, d *delivery) {
 	defer r.leave()
-	if r.state.Add(1)&shutBit == 0 {
-		r.take(d)
-	}
+	r.take(d)
 }
 
 func (r *receiver) leave() {
@@ -229,16 +236,19 @@ func (r *receiver) shut() {
 	}
 }
 
+// isIdle reports whether a shut receiver runs no callback any more.
+func (r *receiver) isIdle() bool {
+	select {
+	case <-r.idle:
+		return true
+	default:
+		return false
+	}
+}
+
 // join waits for the callbacks of shut receivers, unless it is called from one.
 func join(receivers ...*receiver) {
-	running := false
-	for _, r := range receivers {
-		select {
-		case <-r.idle:
-		default:
-			running = true
-		}
-	}
+	running := slices.ContainsFunc(receivers, func(r *receiver) bool { return !r.isIdle() })
 	if !running || insideCallback() {
 		return
 	}
@@ -252,7 +262,7 @@ func join(receivers ...*receiver) {
 // delivery would cost several times what the delivery does; so the question is
 // answered from the stack, where it is asked.
 func insideCallback() bool {
-	name := runtime.FuncForPC(reflect.ValueOf(deliver).Pointer()).Name()
+	name := runtime.FuncForPC(reflect.ValueOf(callback).Pointer()).Name()
 	pcs := make([]uintptr, 64)
 	for skip := 2; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs)

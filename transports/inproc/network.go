@@ -44,7 +44,8 @@ func NewNetwork() *Network {
 
 // Join adds a participant named node. Several may bear one name.
 func (n *Network) Join(node string) *Conn {
-	c := &Conn{net: n, node: node, done: make(chan struct{}), endpoints: make(map[endpoint]struct{})}
+	c := &Conn{net: n, node: node, done: make(chan struct{}),
+		endpoints: make(map[endpoint]struct{}), ending: make(map[*receiver]struct{})}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.conns[c] = struct{}{}

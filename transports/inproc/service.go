@@ -190,6 +190,10 @@ func (c *client) receiver() *receiver           { return c.r }
 
 func (c *client) leave(err error) (ended []outcome) {
 	c.err = err
+	for call := range c.pending {
+		ended = append(ended, outcome{call: call, err: err, counted: true})
+	}
+	c.r.state.Add(int64(len(ended)))
 	c.r.shut()
 	service := c.net.services[c.self.Name]
 	service.clients = without(service.clients, c)
@@ -199,9 +203,6 @@ func (c *client) leave(err error) (ended []outcome) {
 	c.set(0)
 	c.requests.end(err)
 	c.replies.end(err)
-	for call := range c.pending {
-		ended = append(ended, outcome{call: call, err: err, left: true})
-	}
 	return ended
 }
 
@@ -239,18 +240,23 @@ func (c *call) end(s transports.Sample, err error) {
 type outcome struct {
 	call *call
 	err  error
-	// left is that the client is the one who left: its receiver is shut, so
-	// whoever closed it brings the news.
-	left bool
+	// counted is that the call's receiver has been shut by the client's leaving,
+	// and has counted this last callback before.
+	counted bool
 }
 
+// finish ends calls, also the rest where a done panics.
 func finish(ended []outcome) {
-	for _, o := range ended {
-		if o.left {
-			o.call.end(transports.Sample{}, o.err)
-		} else {
-			deliver(o.call.client.r, &delivery{call: o.call, err: o.err})
-		}
+	if len(ended) == 0 {
+		return
+	}
+	defer finish(ended[1:])
+	o := ended[0]
+	r, d := o.call.client.r, &delivery{call: o.call, err: o.err}
+	if o.counted {
+		callback(r, d)
+	} else {
+		deliver(r, d)
 	}
 }
 

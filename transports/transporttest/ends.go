@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/robospec/robospec/measure"
@@ -23,9 +24,15 @@ func closeDuringEverything(b *bench) {
 				b.Errorf("%s ran after Close had returned", what)
 			}
 		}
-		in := b.react(c, topic, settings{}, func(transports.Sample) {
+		arrived := make(chan struct{})
+		var once sync.Once
+		sub, err := c.Subscribe(b.Context(), topic, transports.Type{}, transports.QoS{}, func(transports.Sample) {
 			check("a sink")
+			once.Do(func() { close(arrived) })
 		})
+		if err != nil {
+			b.Fatalf("Subscribe: %v", err)
+		}
 		var ends []<-chan struct{}
 		// until repeats step until it says ErrClosed.
 		until := func(what string, step func(ctx context.Context) error) {
@@ -96,7 +103,7 @@ func closeDuringEverything(b *bench) {
 			})
 		}
 		if !b.w.Lacks.Matched {
-			in.wait(1)
+			b.closed("a message to arrive", arrived)
 		}
 		ended := b.background(func() {
 			if err := c.Close(); err != nil {
@@ -105,7 +112,7 @@ func closeDuringEverything(b *bench) {
 			closed.Store(true)
 		})
 		b.closed("Close during everything to return", ended)
-		in.Close()
+		sub.Close()
 		peer.Close()
 		for i, end := range ends {
 			b.closed(fmt.Sprintf("goroutine %d of round %d to end", i, round), end)
