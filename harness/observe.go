@@ -480,7 +480,7 @@ func (o *Observation) Again(yield func(measure.Arrival) bool) {
 // Afterwards waits up to grace beyond the end for the first message after it
 // that is wanted.
 func (o *Observation) Afterwards(grace time.Duration, wanted func(measure.Arrival) bool) (measure.Arrival, bool) {
-	i := o.next
+	i := o.begins
 	deadline := time.NewTimer(time.Until(o.End.Add(grace)))
 	defer deadline.Stop()
 	for {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 
 	"github.com/robospec/robospec/msgs"
@@ -11,8 +12,23 @@ import (
 
 // Server is a subscription of requests: each message is a *Responder, which is
 // answered when the spec wants to: at once, later, in any order, or never.
+//
+// Unlike those of other subscriptions, its WaitForNext and ListenReliable are
+// armed by Serve and share one position: each request is handed out once,
+// however late the loop that answers them starts.
 type Server[Req, Resp any] struct {
 	*Subscription[*Responder[Req, Resp]]
+	requests *Reader[*Responder[Req, Resp]]
+}
+
+// WaitForNext returns the first request that was not handed out yet.
+func (s *Server[Req, Resp]) WaitForNext(ctx context.Context) (Message[*Responder[Req, Resp]], error) {
+	return s.requests.WaitForNext(ctx)
+}
+
+// ListenReliable ranges over the requests that were not handed out yet.
+func (s *Server[Req, Resp]) ListenReliable(ctx context.Context) iter.Seq2[Message[*Responder[Req, Resp]], error] {
+	return s.requests.ListenReliable(ctx)
 }
 
 // Responder is one request. It is safe for use by several goroutines.
@@ -58,7 +74,7 @@ func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msg
 		_ = c.Close() // the graph's end is the error to tell
 		return fail(err)
 	}
-	return &Server[Req, Resp]{s}, nil
+	return &Server[Req, Resp]{s, s.FromStart()}, nil
 }
 
 func serviceOf[Req, Resp any](g *Graph, service string, srv msgs.Service[Req, Resp]) (string, msgs.Codec[Req], msgs.Codec[Resp], error) {
