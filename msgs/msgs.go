@@ -3,8 +3,8 @@
 package msgs
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 )
@@ -43,8 +43,11 @@ func CodecFor[T any](encoding string) (Codec[T], error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("msgs: %s has no codec for the encoding %q; pass one, such as harness.JSON[%[1]s]()",
-		reflect.TypeFor[T](), encoding)
+	t := reflect.TypeFor[T]()
+	if encoding == Raw {
+		return nil, fmt.Errorf("msgs: %s has no codec for the encoding %q; pass one, such as harness.JSON[%[1]s]()", t, encoding)
+	}
+	return nil, fmt.Errorf("msgs: %s has no codec for the encoding %q; use a type that has one or pass one", t, encoding)
 }
 
 type bytesCodec struct{}
@@ -62,7 +65,8 @@ func (stringCodec) Encoding() string                            { return Raw }
 func (stringCodec) TypeName() string                            { return "" }
 
 // JSON is a codec of T by encoding/json, for wires that carry bytes as they
-// are. Unknown fields are ignored, trailing bytes are an error.
+// are. As there, unknown fields are ignored and null decodes to the zero T;
+// bytes after the value are an error.
 func JSON[T any]() Codec[T] { return jsonCodec[T]{} }
 
 type jsonCodec[T any] struct{}
@@ -77,25 +81,23 @@ func (jsonCodec[T]) Append(dst []byte, v T) ([]byte, error) {
 
 func (jsonCodec[T]) Decode(src []byte) (T, error) {
 	var v T
-	d := json.NewDecoder(bytes.NewReader(src))
-	if err := d.Decode(&v); err != nil {
-		return *new(T), &DecodeError{Type: reflect.TypeFor[T]().String(), Offset: jsonOffset(err, d), Err: err}
-	}
-	if d.More() {
-		return *new(T), &DecodeError{Type: reflect.TypeFor[T]().String(), Offset: d.InputOffset(),
-			Err: fmt.Errorf("bytes after the JSON value")}
+	if err := json.Unmarshal(src, &v); err != nil {
+		return *new(T), &DecodeError{Type: reflect.TypeFor[T]().String(), Offset: jsonOffset(err, src), Err: err}
 	}
 	return v, nil
 }
 
-func jsonOffset(err error, d *json.Decoder) int64 {
-	switch e := err.(type) {
-	case *json.SyntaxError:
-		return e.Offset
-	case *json.UnmarshalTypeError:
-		return e.Offset
+func jsonOffset(err error, src []byte) int64 {
+	var syntax *json.SyntaxError
+	// In valid JSON it is T's own UnmarshalJSON that found one and counts.
+	if errors.As(err, &syntax) && !json.Valid(src) {
+		return syntax.Offset
 	}
-	return d.InputOffset()
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return mistyped.Offset
+	}
+	return -1
 }
 
 func (jsonCodec[T]) Encoding() string { return "json" }
@@ -103,13 +105,18 @@ func (jsonCodec[T]) TypeName() string { return "" }
 
 // DecodeError is a payload that is no T.
 type DecodeError struct {
-	// Type is what it was decoded as, Offset the byte at which it went wrong.
-	Type   string
+	// Type is what it was decoded as.
+	Type string
+	// Offset is how many bytes had been read when it went wrong, −1 when the
+	// codec does not know.
 	Offset int64
 	Err    error
 }
 
 func (e *DecodeError) Error() string {
+	if e.Offset < 0 {
+		return fmt.Sprintf("not a %s: %v", e.Type, e.Err)
+	}
 	return fmt.Sprintf("not a %s at byte %d: %v", e.Type, e.Offset, e.Err)
 }
 
