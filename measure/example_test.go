@@ -41,8 +41,8 @@ func ExampleRateOf() {
 func ExampleGaps() {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var g measure.Gaps
-	for _, at := range []time.Duration{10, 20, 50, 60} {
-		g.Add(start.Add(at * time.Millisecond))
+	for _, ms := range []int{10, 20, 50, 60} {
+		g.Add(start.Add(time.Duration(ms) * time.Millisecond))
 	}
 	gap, err := g.Max(measure.Stretch{From: start, To: start.Add(70 * time.Millisecond)})
 	fmt.Println(gap, err)

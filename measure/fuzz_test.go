@@ -57,8 +57,8 @@ func known(t *testing.T, what string, err error) {
 }
 
 func FuzzStamps(f *testing.F) {
-	f.Add(bytesOf(0, 400, 800, 1200, 1600))
-	f.Add(bytesOf(0, 4<<30, 1, 1, 1, 1))
+	f.Add(bytesOf(0, 4000, 400, 800, 1200)) // three messages in order
+	f.Add(bytesOf(0, 4<<30, 1, 1, 1, 1))    // at one instant
 	f.Add(bytesOf(2, math.MaxUint64-1, 2, math.MaxUint64-1, 6))
 	f.Add(bytesOf(0, 4e9, 3, 3, 4e9))
 	f.Fuzz(func(t *testing.T, b []byte) {

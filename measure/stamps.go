@@ -70,7 +70,7 @@ func (s *stamps) in(str Stretch, need int, what string) error {
 	return nil
 }
 
-func messages(n int) string {
+func messages[N int | uint64](n N) string {
 	if n == 1 {
 		return "1 message"
 	}

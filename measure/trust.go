@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,7 @@ func (s Stretch) Untrusted() error {
 	}
 	if s.Dropped > 0 {
 		return &Inconclusive{
-			Reason: fmt.Sprintf("%slost %d messages in our own log before they were judged", s.on(), s.Dropped),
+			Reason: fmt.Sprintf("%slost %s in our own log before judging", s.on(), messages(s.Dropped)),
 			Remedy: "give the log more room or judge a shorter stretch",
 		}
 	}
@@ -28,7 +29,7 @@ func (s Stretch) UntrustedContent(undecoded int) error {
 		return err
 	}
 	if undecoded > 0 {
-		return &Inconclusive{Reason: fmt.Sprintf("%shas %s that did not decode, so the values are not all known", s.on(), messages(undecoded))}
+		return s.undecodable(undecoded)
 	}
 	return nil
 }
@@ -36,16 +37,18 @@ func (s Stretch) UntrustedContent(undecoded int) error {
 // UntrustedContent is Stretch.UntrustedContent with the window's own
 // undecodable messages, and with why the first of them did not decode.
 func (w *Window) UntrustedContent() error {
-	err := w.Stretch.UntrustedContent(w.undecoded)
-	if e, ok := err.(*Inconclusive); ok && e.Err == nil && w.undecoded > 0 && w.Dropped == 0 {
-		for i := range w.arrivals {
-			if e.Err = w.arrivals[i].Err; e.Err != nil {
-				e.Reason += fmt.Sprintf("; the first is message %d: %v", i, e.Err)
-				break
-			}
-		}
+	if err := w.Untrusted(); err != nil || w.undecoded == 0 {
+		return err
 	}
-	return err
+	e := w.undecodable(w.undecoded)
+	first := slices.IndexFunc(w.arrivals, func(a Arrival) bool { return a.Err != nil })
+	e.Err = w.arrivals[first].Err
+	e.Reason += fmt.Sprintf("; the first is message %d: %v", first, e.Err)
+	return e
+}
+
+func (s Stretch) undecodable(n int) *Inconclusive {
+	return &Inconclusive{Reason: fmt.Sprintf("%shas %s that did not decode, so the values are not all known", s.on(), messages(n))}
 }
 
 // unbounded is an *Inconclusive when the stretch has no usable bounds.
