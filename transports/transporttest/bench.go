@@ -287,12 +287,13 @@ func (in *inbox) all() []arrival {
 func (in *inbox) exactly(payloads ...string) {
 	in.b.Helper()
 	got := in.wait(len(payloads))
-	var texts []string
-	for _, a := range got {
-		texts = append(texts, string(a.Payload))
-	}
-	if fmt.Sprintf("%q", texts) != fmt.Sprintf("%q", payloads) {
-		in.b.Fatalf("%s: received %.200q, want %.200q", in.topic, texts, payloads)
+	for i, a := range got {
+		switch {
+		case i >= len(payloads):
+			in.b.Fatalf("%s: %d messages, want %d; the next is %.40q", in.topic, len(got), len(payloads), a.Payload)
+		case string(a.Payload) != payloads[i]:
+			in.b.Fatalf("%s: message %d is %.40q, want %.40q", in.topic, i, a.Payload, payloads[i])
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package transporttest
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/transports"
@@ -50,6 +51,8 @@ func matchedCounts(b *bench) {
 func settles(b *bench) {
 	from, to := b.dial("from"), b.dial("to")
 	entered, release := make(chan struct{}), make(chan struct{})
+	open := sync.OnceFunc(func() { close(release) })
+	defer open() // also where the case fails on the way
 	in := b.react(to, b.name("topic"), reliable, func(transports.Sample) {
 		close(entered)
 		<-release
@@ -62,7 +65,7 @@ func settles(b *bench) {
 	b.closed("the sink to run", entered)
 	settled := b.background(settler.Settle)
 	b.notClosed("Settle returned while a stamped message had not reached its sink", settled)
-	close(release)
+	open()
 	b.closed("Settle to return", settled)
 	if got := len(in.all()); got != 1 {
 		b.Errorf("%d messages after Settle, want the one", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/robospec/robospec/transports"
 )
@@ -266,6 +267,8 @@ func subscriptionClose(b *bench) {
 func subscriptionCloseWaits(b *bench) {
 	from, to := b.dial("from"), b.dial("to")
 	entered, release := make(chan struct{}), make(chan struct{})
+	open := sync.OnceFunc(func() { close(release) })
+	defer open() // also where the case fails on the way
 	in := b.react(to, b.name("topic"), reliable, func(transports.Sample) {
 		close(entered)
 		<-release
@@ -276,7 +279,7 @@ func subscriptionCloseWaits(b *bench) {
 	b.closed("the sink to run", entered)
 	closed := b.background(func() { in.Close() })
 	b.notClosed("Close returned while the sink ran", closed)
-	close(release)
+	open()
 	b.closed("Close to return once the sink has", closed)
 	b.closed("Publish to return", sent)
 	if got := len(in.all()); got != 1 {
