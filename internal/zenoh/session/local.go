@@ -87,6 +87,10 @@ func (l *local) add(i item) {
 	}
 }
 
+// Post runs f on one of the session's goroutines, unless the session has ended. f
+// must not block.
+func (s *Session) Post(f func()) { s.local.add(item{run: f}) }
+
 func (l *local) rouse() {
 	select {
 	case l.wake <- struct{}{}:

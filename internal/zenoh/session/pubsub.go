@@ -80,7 +80,7 @@ func (sub *Subscription) Close() error {
 		return slices.DeleteFunc(t, func(x *Subscription) bool { return x == sub })
 	})
 	s.w.sendNow(reliable, undeclaration(wire.UndeclareSubscriber, sub.id)) // a lost link has forgotten it
-	if !s.onDelivery() {
+	if !s.Delivering() {
 		sub.mu.Lock() // waits for a sink that runs
 		sub.mu.Unlock()
 	}
@@ -119,6 +119,9 @@ type PublisherConfig struct {
 	// Source stamps each publication with the publisher's id and a running number
 	// from 0.
 	Source bool
+	// Timestamp stamps each publication with the session's clock, which never
+	// gives the same time twice.
+	Timestamp bool
 	// Sent, if not nil, sees each publication in order before it leaves. It must
 	// not block, and not keep the pointer; the payload is not its to keep.
 	Sent func(*Sample)
@@ -179,6 +182,9 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 	if len(m.Payload)+len(m.Attachment) > maxPayload {
 		return fmt.Errorf("publish on %s: %d bytes are more than the %d that Zenoh peers take", p.key, len(m.Payload), maxPayload)
 	}
+	if ctx.Err() != nil {
+		return p.failed(context.Cause(ctx))
+	}
 	w, l := &p.s.w, &p.s.local
 	heard := p.conf.Heard == nil || p.conf.Heard()
 	for {
@@ -204,9 +210,12 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 	if p.conf.Source {
 		p.push.SourceInfo.SN++ // of the next one
 	}
+	if p.conf.Timestamp {
+		d.Timestamp = p.s.timestamp()
+	}
 	if p.conf.Sent != nil {
 		x := Sample{Key: p.key, Payload: m.Payload, Delete: m.Delete, Encoding: m.Encoding, Attachment: m.Attachment,
-			Timestamp: m.Timestamp, Source: d.SourceInfo}
+			Timestamp: d.Timestamp, Source: d.SourceInfo}
 		p.conf.Sent(&x)
 	}
 

@@ -289,7 +289,7 @@ func (qb *Queryable) Close() error {
 	s.queryables = slices.DeleteFunc(slices.Clone(s.queryables), func(x *Queryable) bool { return x == qb })
 	s.mu.Unlock()
 	s.w.sendNow(reliable, undeclaration(wire.UndeclareQueryable, qb.id)) // a lost link has forgotten it
-	if !s.onDelivery() {
+	if !s.Delivering() {
 		qb.mu.Lock() // waits for handle
 		qb.mu.Unlock()
 	}
@@ -362,8 +362,8 @@ func (s *Session) onRequest(m *wire.Request, owned bool) error {
 	return nil
 }
 
-// errFinished is an answer after Finish.
-var errFinished = errors.New("session: the request is finished already")
+// ErrFinished is an answer to a request that is finished.
+var ErrFinished = errors.New("session: the request is finished already")
 
 // Reply answers with a publication on key; its bytes are not kept. source may be
 // zero.
@@ -381,7 +381,7 @@ func (r *Request) Refuse(reason []byte) error {
 func (r *Request) answer(key string, d *wire.Data, refuse bool) error {
 	s := r.qb.s
 	if r.done.Load() {
-		return errFinished
+		return ErrFinished
 	}
 	if r.local == nil {
 		return s.w.sendNow(reliable, &wire.Response{RequestID: r.id, Key: wire.WireExpr{Suffix: []byte(key)},

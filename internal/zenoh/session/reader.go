@@ -88,7 +88,10 @@ func (l *rxLane) fragment(f *wire.Fragment, mask uint32, most int) ([]byte, erro
 	if err != nil || !fresh {
 		return nil, err
 	}
-	if !next {
+	// Routers leave out a number before a chain, so a gap counts only within one.
+	if f.First {
+		l.chain, l.chaining, l.skipping = nil, false, false
+	} else if !next && l.chaining {
 		l.chain, l.chaining, l.skipping = nil, false, true
 	}
 	if l.skipping || f.Drop {

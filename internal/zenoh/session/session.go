@@ -61,6 +61,7 @@ type Session struct {
 	local  local
 	rx     receiver
 	nextID atomic.Uint32
+	clock  atomic.Uint64 // the last timestamp given
 
 	subs atomic.Pointer[[]*Subscription] // replaced, never changed
 
@@ -140,6 +141,7 @@ func (s *Session) handshake() error {
 	s.idMask = res.RequestIDMask()
 	sn := rand.Uint32() & mask
 	s.w.init(s.link, ack.BatchSize, mask, sn)
+	s.w.neverWaits = s.Delivering
 
 	open := wire.Open{Lease: s.lease, InitialSN: sn, Cookie: ack.Cookie}
 	if err := s.ask(&open, "OPEN", wire.KindOpen); err != nil {
@@ -283,8 +285,8 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// onDelivery reports whether the caller runs inside a sink.
-func (s *Session) onDelivery() bool {
+// Delivering reports whether the caller runs inside a sink.
+func (s *Session) Delivering() bool {
 	me := goid()
 	return me == s.rx.goid.Load() || me == s.local.goid.Load()
 }
@@ -311,6 +313,17 @@ func (s *Session) Peer() string { return s.link.Peer() }
 
 // NewID is an id that no other entity of the session has.
 func (s *Session) NewID() uint32 { return s.nextID.Add(1) }
+
+// timestamp is now, or a little later if that was given before.
+func (s *Session) timestamp() wire.Timestamp {
+	for {
+		last := s.clock.Load()
+		now := max(last+1, uint64(wire.NTP64FromTime(time.Now())))
+		if s.clock.CompareAndSwap(last, now) {
+			return wire.Timestamp{Time: wire.NTP64(now), ID: s.zid}
+		}
+	}
+}
 
 // Settle returns once each message that was stamped before the call has reached
 // its sinks. It must not be called from a sink.

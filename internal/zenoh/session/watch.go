@@ -92,7 +92,7 @@ func (w *Watch) Close() error {
 	if w.mode != wire.InterestCurrent {
 		s.w.sendNow(reliable, &wire.Interest{ID: w.id, Mode: wire.InterestFinal, QoS: wire.QoSDeclare})
 	}
-	if !s.onDelivery() {
+	if !s.Delivering() {
 		w.mu.Lock() // waits for on
 		w.mu.Unlock()
 	}
