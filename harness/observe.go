@@ -88,6 +88,7 @@ type Observation struct {
 	seen   uint64
 	newest measure.Arrival // the newest arrival of the stretch, for proof of life
 	before measure.Arrival // the newest message before Start
+	beyond bool            // a message came after the end
 	sealed bool
 	err    error
 }
@@ -275,6 +276,8 @@ func (o *Observation) take(last bool) []measure.Arrival {
 		for _, a := range got {
 			if o.holds(a) {
 				kept = append(kept, a)
+			} else if a.Received.After(o.End) {
+				o.beyond = true
 			}
 		}
 		if len(kept) > 0 {
@@ -425,8 +428,7 @@ func (o *Observation) life(from Mark) measure.Life {
 	if running != "" {
 		return measure.Life{State: measure.LifeShown, Sign: running}
 	}
-	st := o.src.state()
-	if o.before.Order > 0 && st.next > o.next && st.err == nil {
+	if o.before.Order > 0 && o.beyond {
 		return measure.Life{State: measure.LifeShown, Sign: "messages before and after the stretch, on one link"}
 	}
 	if l, ok := o.g.conn.(transports.Lifer); ok {

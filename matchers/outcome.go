@@ -23,6 +23,7 @@ type outcome struct {
 	judge  judge
 	v      verdict
 	d      time.Duration
+	polled bool                 // by Gomega, which stopped asking at obs.End
 	obs    *harness.Observation // live
 	window *measure.Window      // or recorded
 }
@@ -113,7 +114,11 @@ func (o *outcome) facts() []string {
 		from = "the call at " + tl.Since(ob.Call.Time())
 	}
 	out = append(out, row("counted from", from))
-	out = append(out, row("until", fmt.Sprintf("%s, %v after %s", tl.Since(ob.End), ob.End.Sub(ob.From), tl.Since(ob.From))))
+	if o.polled {
+		out = append(out, row("until", "the last poll at "+tl.Since(ob.End)))
+	} else {
+		out = append(out, row("until", fmt.Sprintf("%s, %v after %s", tl.Since(ob.End), ob.End.Sub(ob.From), tl.Since(ob.From))))
+	}
 	s := fmt.Sprintf("%d in the stretch, %d dropped by us; %d since the subscription began", ob.Seen(), ob.Missed(), ob.Received())
 	out = append(out, row("messages", s))
 	if err := ob.Err(); err != nil {
@@ -141,8 +146,12 @@ func (o *outcome) explain() (out []string) {
 		out = append(out, row("closest", fmt.Sprintf("at %s: %s", o.obs.Timeline().Since(near.Received), mismatch(m, near.Value))))
 	}
 	if late, ok := o.obs.Afterwards(grace(o.d), func(a measure.Arrival) bool { return matchesValue(m, a) }); ok {
-		out = append(out, row("cause", fmt.Sprintf("a message matched, but %v late, at %s: %s",
-			late.Received.Sub(o.obs.End).Round(time.Microsecond), o.obs.Timeline().Since(late.Received), short(late.Value))))
+		how := "late"
+		if o.polled {
+			how = "after the last poll, which is the last look Gomega takes (ReceiveWithin looks to the end)"
+		}
+		out = append(out, row("cause", fmt.Sprintf("a message matched, but %v %s, at %s: %s",
+			late.Received.Sub(o.obs.End).Round(time.Microsecond), how, o.obs.Timeline().Since(late.Received), short(late.Value))))
 		return out
 	}
 	for _, a := range o.obs.Before(1000) {
@@ -224,7 +233,7 @@ func distance(a, b string) int {
 
 // grace is how long a failure waits to see whether a match is only late.
 func grace(d time.Duration) time.Duration {
-	return min(max(d/2, 50*time.Millisecond), 500*time.Millisecond)
+	return min(max(d/2, 100*time.Millisecond), 500*time.Millisecond)
 }
 
 func matchesValue(m types.GomegaMatcher, a measure.Arrival) bool {

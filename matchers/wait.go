@@ -274,7 +274,7 @@ func (r *received) Match(actual any) (bool, error) {
 		return false, stop(err)
 	}
 	defer seen.Close()
-	o := &outcome{judge: j, obs: seen, v: fails}
+	o := &outcome{judge: j, obs: seen, polled: true}
 	j.begin(beginning{quiet: seen.Quiet, steady: seen.Steady, from: seen.From})
 	seen.End = time.Now()
 	for a := range seen.Sofar() {

@@ -48,6 +48,9 @@ func (w *word) Match(actual any) (bool, error) {
 	if err := refusePolling(w.text, instead(w)); err != nil {
 		return false, err
 	}
+	if w.wrong != nil {
+		return false, w.wrong
+	}
 	switch a := actual.(type) {
 	case *measure.Window:
 		o, err := judgeWindow(w, a)
