@@ -25,10 +25,11 @@ type Conn interface {
 	// afterwards by anyone on the same wire is found by it.
 	Advertise(ctx context.Context, topic string, t Type, q QoS) (Publisher, error)
 	// Subscribe declares a subscription. sink is called for each message, for
-	// one publisher in the order of its publishing, and must not block. When
-	// Subscribe returns, the wire's first hop knows the subscription. Close of
-	// the result returns when sink is not running and will not be called again,
-	// unless it is called from sink itself.
+	// one publisher in the order of its publishing, and must not block; messages
+	// of several publishers may be delivered by several goroutines at a time.
+	// When Subscribe returns, the wire's first hop knows the subscription. Close
+	// of the result returns when sink is not running and will not be called
+	// again, unless it is called from a sink: then it does not wait.
 	Subscribe(ctx context.Context, topic string, t Type, q QoS, sink func(Sample)) (Closer, error)
 	// Serve declares a server. handle is called for each request, must not
 	// block, and may be called by several goroutines at a time; the reply may be
@@ -82,7 +83,8 @@ type Closer interface {
 // Publisher sends on one topic.
 type Publisher interface {
 	// Publish sends payload, which it does not keep after it returns. It returns
-	// when the message is handed to the wire; ctx bounds the wait for room.
+	// when the message is handed to the wire; ctx bounds the wait for room, and
+	// nothing is sent when it has ended before.
 	Publish(ctx context.Context, payload []byte) error
 	Closer
 }
