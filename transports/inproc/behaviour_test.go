@@ -204,7 +204,11 @@ func TestEchoIsFlat(t *testing.T) {
 func TestCallChainIsFlat(t *testing.T) {
 	c := inproc.NewNetwork().Join("n")
 	defer c.Close()
-	if _, err := c.Serve(t.Context(), "s", transports.Type{}, func(r transports.Request) { r.Reply(nil) }); err != nil {
+	if _, err := c.Serve(t.Context(), "s", transports.Type{}, func(r transports.Request) {
+		if err := r.Reply(nil); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
 		t.Fatal(err)
 	}
 	cl, err := c.Client(t.Context(), "s", transports.Type{})
@@ -214,16 +218,21 @@ func TestCallChainIsFlat(t *testing.T) {
 	rounds, deepest := 0, 0
 	pcs := make([]uintptr, 10_000)
 	var done func(transports.Sample, error)
+	call := func() {
+		if err := cl.Call(t.Context(), nil, done); err != nil {
+			t.Error(err)
+		}
+	}
 	done = func(_ transports.Sample, err error) {
 		if err != nil {
 			t.Error(err)
 		}
 		deepest = max(deepest, runtime.Callers(0, pcs))
 		if rounds++; rounds < 1000 {
-			cl.Call(t.Context(), nil, done)
+			call()
 		}
 	}
-	cl.Call(t.Context(), nil, done)
+	call()
 	if rounds != 1000 || deepest > 60 {
 		t.Errorf("%d rounds, %d frames deep", rounds, deepest)
 	}
@@ -364,16 +373,21 @@ func TestCloseDeepInASink(t *testing.T) {
 func TestSettleAmidRecursion(t *testing.T) {
 	c := inproc.NewNetwork().Join("n")
 	p := advertise(t, c, "t", transports.QoS{})
+	send := func() {
+		if err := p.Publish(context.Background(), nil); err != nil && !errors.Is(err, transports.ErrClosed) {
+			t.Error(err)
+		}
+	}
 	running := make(chan struct{})
 	var once sync.Once
 	subscribe(t, c, "t", transports.QoS{}, func(s transports.Sample) {
 		if s.Seq == 1000 {
 			once.Do(func() { close(running) })
 		}
-		p.Publish(context.Background(), nil)
+		send()
 	})
 	var wg sync.WaitGroup
-	wg.Go(func() { p.Publish(context.Background(), nil) })
+	wg.Go(send)
 	<-running
 	for range 100 {
 		c.Settle()
@@ -475,12 +489,17 @@ func TestPublishAllocates(t *testing.T) {
 	defer c.Close()
 	p := advertise(t, c, "t", transports.QoS{})
 	ctx, payload := t.Context(), make([]byte, 100)
-	if got := testing.AllocsPerRun(1000, func() { p.Publish(ctx, payload) }); got != 0 {
+	send := func() {
+		if err := p.Publish(ctx, payload); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := testing.AllocsPerRun(1000, send); got != 0 {
 		t.Errorf("Publish to nobody allocates %v times", got)
 	}
 	n := 0
 	subscribe(t, c, "t", transports.QoS{}, func(transports.Sample) { n++ })
-	if got := testing.AllocsPerRun(1000, func() { p.Publish(ctx, payload) }); got > 1 {
+	if got := testing.AllocsPerRun(1000, send); got > 1 {
 		t.Errorf("Publish to one sink allocates %v times", got)
 	}
 	if n != 1001 {
@@ -507,7 +526,9 @@ func TestUnansweredCallsEnd(t *testing.T) {
 	}
 	var got error
 	ended := 0
-	cl.Call(t.Context(), nil, func(_ transports.Sample, err error) { got = err; ended++ })
+	if err := cl.Call(t.Context(), nil, func(_ transports.Sample, err error) { got = err; ended++ }); err != nil {
+		t.Fatal(err)
+	}
 	servers[0].Close()
 	if ended != 0 {
 		t.Fatalf("the call ended with a server left: %v", got)

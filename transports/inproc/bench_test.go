@@ -8,22 +8,15 @@ import (
 )
 
 func BenchmarkPublishToOneSink(b *testing.B) {
-	n := inproc.NewNetwork()
-	conn := n.Join("bench")
+	conn := inproc.NewNetwork().Join("bench")
 	defer conn.Close()
 	got := 0
-	if _, err := conn.Subscribe(b.Context(), "/bench", transports.Type{}, transports.QoS{}, func(transports.Sample) { got++ }); err != nil {
-		b.Fatal(err)
-	}
-	pub, err := conn.Advertise(b.Context(), "/bench", transports.Type{}, transports.QoS{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	payload := make([]byte, 64)
+	subscribe(b, conn, "bench", transports.QoS{}, func(transports.Sample) { got++ })
+	pub := advertise(b, conn, "bench", transports.QoS{})
+	ctx, payload, published := b.Context(), make([]byte, 64), 0
 	b.ReportAllocs()
-	published := 0
 	for b.Loop() {
-		if err := pub.Publish(b.Context(), payload); err != nil {
+		if err := pub.Publish(ctx, payload); err != nil {
 			b.Fatal(err)
 		}
 		published++
@@ -34,28 +27,26 @@ func BenchmarkPublishToOneSink(b *testing.B) {
 	b.ReportMetric(float64(published)/b.Elapsed().Seconds(), "msg/s")
 }
 
+// BenchmarkEcho has two pairs echo one message for ever.
 func BenchmarkEcho(b *testing.B) {
-	n := inproc.NewNetwork()
-	conn := n.Join("bench")
+	conn := inproc.NewNetwork().Join("bench")
 	defer conn.Close()
-	ping, err := conn.Advertise(b.Context(), "/ping", transports.Type{}, transports.QoS{})
-	if err != nil {
-		b.Fatal(err)
+	ping, pong := advertise(b, conn, "ping", transports.QoS{}), advertise(b, conn, "pong", transports.QoS{})
+	ctx, rounds := b.Context(), 0
+	send := func(p transports.Publisher, payload []byte) {
+		if err := p.Publish(ctx, payload); err != nil {
+			b.Error(err)
+		}
 	}
-	pong, err := conn.Advertise(b.Context(), "/pong", transports.Type{}, transports.QoS{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	rounds := 0
-	conn.Subscribe(b.Context(), "/ping", transports.Type{}, transports.QoS{}, func(s transports.Sample) { pong.Publish(b.Context(), s.Payload) })
-	conn.Subscribe(b.Context(), "/pong", transports.Type{}, transports.QoS{}, func(s transports.Sample) {
+	subscribe(b, conn, "ping", transports.QoS{}, func(s transports.Sample) { send(pong, s.Payload) })
+	subscribe(b, conn, "pong", transports.QoS{}, func(s transports.Sample) {
 		if rounds++; rounds < b.N {
-			ping.Publish(b.Context(), s.Payload)
+			send(ping, s.Payload)
 		}
 	})
 	b.ReportAllocs()
 	b.ResetTimer()
-	ping.Publish(b.Context(), make([]byte, 8))
+	send(ping, make([]byte, 8))
 	if rounds != b.N {
 		b.Fatalf("%d of %d rounds", rounds, b.N)
 	}

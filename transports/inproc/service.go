@@ -158,10 +158,7 @@ func (c *client) Call(ctx context.Context, payload []byte, done func(transports.
 		return nil
 	}
 	if err := c.requests.lock(ctx); err != nil {
-		if call.claim() {
-			return err
-		}
-		return nil // done has had it
+		return call.unsent(err)
 	}
 	c.seq++
 	now := time.Now()
@@ -228,6 +225,15 @@ func (c *call) claim() bool {
 	delete(c.client.pending, c)
 	c.stop()
 	return true
+}
+
+// unsent is what Call returns for a request that did not go out: nothing where
+// done has said so already.
+func (c *call) unsent(err error) error {
+	if c.claim() {
+		return err
+	}
+	return nil
 }
 
 func (c *call) end(s transports.Sample, err error) {

@@ -16,7 +16,7 @@ func (b *bench) serve(c transports.Conn, service string, handle func(transports.
 	b.Helper()
 	s, err := c.Serve(b.Context(), service, transports.Type{}, func(r transports.Request) {
 		if string(r.Payload) == probe {
-			r.Reply(nil)
+			b.reply(r, "")
 			return
 		}
 		handle(r)
@@ -147,6 +147,15 @@ func (b *bench) reply(r transports.Request, payload string) {
 	}
 }
 
+// replyToNobody answers a client that has left. Whether the wire knows that is
+// its affair, but it is no second answer.
+func (b *bench) replyToNobody(r transports.Request) {
+	b.Helper()
+	if err := r.Reply([]byte("to nobody")); errors.Is(err, transports.ErrAnswered) {
+		b.Errorf("the first Reply, to a client that left: %v", err)
+	}
+}
+
 func callAnswered(b *bench) {
 	_, _, cl := b.serving(func(r transports.Request) {
 		if r.Topic != b.name("service") {
@@ -197,9 +206,7 @@ func callNeverAnswered(b *bench) {
 	cancel(cause)
 	_, err := never.wait()
 	b.fails("a call whose context ended", err, cause)
-	if err := late.Reply([]byte("late")); errors.Is(err, transports.ErrAnswered) {
-		b.Errorf("the first reply, if late: %v", err)
-	}
+	b.replyToNobody(late)
 	next := b.call(b.Context(), cl, "next")
 	b.reply(h.wait(2)[1], "in time")
 	next.is("in time")
@@ -218,7 +225,7 @@ func callClientLeft(b *bench) {
 	b.fails("Call after Close", cl.Call(b.Context(), nil, func(transports.Sample, error) {
 		b.Errorf("done was called for a request that was not sent")
 	}), transports.ErrClosed)
-	r.Reply([]byte("to nobody")) // whether the wire knows that nobody is there is its affair
+	b.replyToNobody(r)
 	other := b.client(caller, b.name("service"))
 	b.served(other, 1)
 	a := b.call(b.Context(), other, "other")
@@ -363,7 +370,7 @@ func callLarge(b *bench) {
 }
 
 func callEndedContext(b *bench) {
-	_, _, cl := b.serving(func(r transports.Request) { r.Reply(nil) })
+	_, _, cl := b.serving(func(r transports.Request) { b.reply(r, "") })
 	cause := errors.New("the spec ended")
 	ctx, cancel := context.WithCancelCause(b.Context())
 	cancel(cause)
@@ -413,7 +420,7 @@ func callConnClosed(b *bench) {
 	caller.Close()
 	_, err := a.wait()
 	b.fails("a call whose Conn was closed", err, transports.ErrClosed)
-	r.Reply(nil)
+	b.replyToNobody(r)
 	if err := server.Err(); err != nil {
 		b.Errorf("a reply to nobody ended the server's Conn: %v", err)
 	}

@@ -74,7 +74,9 @@ func closeDuringEverything(b *bench) {
 			until("Serve", func(ctx context.Context) error {
 				s, err := c.Serve(ctx, service, transports.Type{}, func(r transports.Request) {
 					check("a handler")
-					r.Reply(nil)
+					if err := r.Reply(nil); err != nil && !errors.Is(err, transports.ErrClosed) {
+						b.Errorf("Reply: %v, want ErrClosed", err)
+					}
 				})
 				if err != nil {
 					return err
@@ -184,7 +186,7 @@ func killedClient(b *bench) {
 	b.lost("a call whose Conn lost its link", err)
 	b.closed("Done of a Conn that lost its link", caller.Done())
 	b.lost("Call on a lost link", cl.Call(b.Context(), nil, func(transports.Sample, error) {}))
-	r.Reply([]byte("to nobody"))
+	b.replyToNobody(r)
 	other := b.client(b.dial("other"), b.name("service"))
 	b.served(other, 1)
 	next := b.call(b.Context(), other, "y")

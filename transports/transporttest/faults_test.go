@@ -394,7 +394,7 @@ func TestFaultsAreCaught(t *testing.T) {
 
 		"publishes after Close": {func() fault {
 			return fault{publish: func(p transports.Publisher, ctx context.Context, payload []byte) error {
-				p.Publish(ctx, payload)
+				_ = p.Publish(ctx, payload)
 				return nil
 			}}
 		}, []string{"conn/close", "publisher/close", "conn/ended context", "end/killed publisher"}},
@@ -580,7 +580,7 @@ func TestFaultsAreCaught(t *testing.T) {
 		"answers twice": {func() fault {
 			return onRequest(func(r *transports.Request) {
 				reply := r.Reply
-				r.Reply = func(payload []byte) error { reply(payload); return nil }
+				r.Reply = func(payload []byte) error { _ = reply(payload); return nil }
 			})
 		}, []string{"calls/second answer", "calls/two servers", "calls/refused", "calls/conn closed"}},
 		"waits for a server for ever": {func() fault {

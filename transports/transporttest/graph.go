@@ -41,7 +41,7 @@ func matchedCounts(b *bench) {
 	serving, calling := b.dial("serving"), b.dial("calling")
 	cl := b.client(calling, b.name("service"))
 	b.counted(cl, 0)
-	srv := b.serve(serving, b.name("service"), func(r transports.Request) { r.Reply(nil) })
+	srv := b.serve(serving, b.name("service"), func(r transports.Request) { b.reply(r, "") })
 	b.counted(cl, 1)
 	srv.Close()
 	b.counted(cl, 0)
@@ -135,7 +135,7 @@ func graphContents(b *bench) {
 	b.meets(p, in)
 	want := []transports.EndpointKind{transports.PublisherEndpoint, transports.SubscriptionEndpoint}
 	if !b.w.Lacks.Services {
-		b.serve(near, b.name("service"), func(r transports.Request) { r.Reply(nil) })
+		b.serve(near, b.name("service"), func(r transports.Request) { b.reply(r, "") })
 		want = append(want, transports.ServerEndpoint)
 		if !b.w.Lacks.GraphClients {
 			b.client(far, b.name("service"))

@@ -244,7 +244,9 @@ func concurrentPublish(b *bench) {
 			b.Fatalf("message %d has number %d after %d", i, a[i].Seq, a[i-1].Seq)
 		}
 		var who, number int
-		fmt.Sscan(string(a[i].Payload), &who, &number)
+		if _, err := fmt.Sscan(string(a[i].Payload), &who, &number); err != nil {
+			b.Fatalf("%q arrived: %v", a[i].Payload, err)
+		}
 		if number != next[who] {
 			b.Fatalf("message %d of goroutine %d came in place of %d", number, who, next[who])
 		}
@@ -278,7 +280,9 @@ func publishFromSink(b *bench) {
 	pings := b.react(other, b.name("ping"), reliable, func(s transports.Sample) { send(pong, s.Payload) })
 	pongs := b.react(one, b.name("pong"), reliable, func(s transports.Sample) {
 		var n int
-		fmt.Sscan(string(s.Payload), &n)
+		if _, err := fmt.Sscan(string(s.Payload), &n); err != nil {
+			b.Errorf("%q arrived: %v", s.Payload, err)
+		}
 		if n+1 < rounds {
 			send(ping, fmt.Append(nil, n+1))
 		}
