@@ -204,6 +204,9 @@ func graphContents(b *bench) {
 // alive waits until c says of topic that life is as wanted.
 func (b *bench) alive(c transports.Conn, topic string, want measure.LifeState) {
 	b.Helper()
+	if want == measure.LifeNone && b.w.Lacks.LifeNone {
+		want = measure.LifeUnknown
+	}
 	var got measure.Life
 	b.await("life on "+topic+" to be "+want.String(), func() (bool, <-chan struct{}) {
 		got = c.(transports.Lifer).Life(topic)

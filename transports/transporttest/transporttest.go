@@ -81,6 +81,8 @@ type Lacks struct {
 	GraphClients bool
 	// Life: the Conn cannot tell whether somebody is there to publish.
 	Life bool
+	// LifeNone: life is shown, but that nobody is there cannot be.
+	LifeNone bool
 	// Settle: the Conn is no transports.Settler.
 	Settle bool
 	// Services: there is no request and reply.
