@@ -87,11 +87,11 @@ func TestSuite(t *testing.T) {
 			cables[c].pull()
 		},
 		Lacks: transporttest.Lacks{
-			Types:  true,
-			Sent:   true,
-			Strict: true,
-			Graph:  true,
-			Life:   true,
+			Types:    true,
+			Sent:     true,
+			Strict:   true,
+			Graph:    true,
+			LifeNone: true,
 		},
 	})
 }

@@ -12,6 +12,8 @@
 //     transient local, gets what they kept first.
 //   - A service is a queryable on its key; every server of a name gets a request,
 //     and the first answer counts.
+//   - What no subscription is known to hear stays off the wire: to be heard from
+//     the first message on, wait for Matched.
 //   - A DELETE is no message and is not delivered.
 //   - Each publication carries its publisher's id and running number (SourceInfo),
 //     and no time of its sending.

@@ -125,9 +125,8 @@ type PublisherConfig struct {
 	// Sent, if not nil, sees each publication in order before it leaves. It must
 	// not block, and not keep the pointer; the payload is not its to keep.
 	Sent func(*Sample)
-	// Heard, if not nil, tells whether a remote subscription is known. What
-	// nobody is known to hear leaves at leisure and is dropped when the link is
-	// congested.
+	// Heard, if not nil, tells whether a remote subscription is known. What nobody
+	// is known to hear does not go on the wire, as in the reference implementation.
 	Heard func() bool
 }
 
@@ -221,7 +220,7 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 
 	w.mu.Lock()
 	err := w.shut
-	if err == nil && (heard || len(w.pending) < full) {
+	if err == nil && heard {
 		w.push = p.push
 		w.push.Data = d
 		w.append(&w.push, p.on, len(m.Payload))
@@ -234,13 +233,11 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 		l.add(it)
 	}
 	p.mu.Unlock()
-	switch {
-	case err != nil:
+	if err != nil {
 		return p.failed(err)
-	case heard:
+	}
+	if heard {
 		w.flush()
-	default:
-		w.flushSoon()
 	}
 	return nil
 }

@@ -73,6 +73,7 @@ type Session struct {
 
 	errMu   sync.Mutex
 	err     error
+	leaving bool // the peer may hang up
 	done    chan struct{}
 	tending sync.WaitGroup // keep-alive and flusher
 }
@@ -254,6 +255,9 @@ func (s *Session) end(err error) bool {
 	s.errMu.Lock()
 	first := s.err == nil
 	if first {
+		if s.leaving {
+			err = transports.ErrClosed
+		}
 		s.err = err
 	}
 	s.errMu.Unlock()
@@ -270,9 +274,10 @@ func (s *Session) end(err error) bool {
 // transports.ErrClosed and joins its goroutines. It is idempotent and may be
 // called from a sink, whose own goroutine it then does not wait for.
 func (s *Session) Close() error {
-	if s.Err() == nil {
-		s.w.bye()
-	}
+	s.errMu.Lock()
+	s.leaving = true
+	s.errMu.Unlock()
+	s.w.bye()
 	s.end(transports.ErrClosed)
 	me := goid()
 	if me != s.rx.goid.Load() {

@@ -233,16 +233,6 @@ func (w *writer) flush() {
 	w.wakeFlusher()
 }
 
-// flushSoon has what is pending written by the flusher.
-func (w *writer) flushSoon() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.busy && len(w.pending) > 0 && w.dead == nil {
-		w.rest = w.take()
-		w.wakeFlusher()
-	}
-}
-
 func (w *writer) wakeFlusher() {
 	select {
 	case w.wake <- struct{}{}:
