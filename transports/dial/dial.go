@@ -1,0 +1,147 @@
+// Package dial opens any transport from a URL:
+//
+//	inproc:                     a graph in memory of its own
+//	inproc:NAME                 the graph in memory that everyone in this process shares under NAME
+//	zenoh://HOST[:PORT]         plain Zenoh through a router, by default at port 7447
+//	zenoh+tls://HOST[:PORT]     the same over TLS; ?ca=FILE trusts the authorities of a PEM file
+//
+// Parameters follow a question mark: node=NAME names the participant where a
+// wire shows names, lease=DURATION is Zenoh's lease.
+package dial
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/robospec/robospec/transports"
+	"github.com/robospec/robospec/transports/inproc"
+	"github.com/robospec/robospec/transports/zenoh"
+)
+
+// Open joins the graph that the URL names. ctx bounds the dialling.
+func Open(ctx context.Context, address string) (transports.Conn, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, bad(address, "it is no URL (%v)", err)
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, bad(address, "its parameters %q cannot be read (%v)", u.RawQuery, err)
+	}
+	p := parameters{address: address, query: query}
+	switch u.Scheme {
+	case "inproc":
+		return openInproc(ctx, u, p)
+	case "zenoh", "zenoh+tls":
+		return openZenoh(ctx, u, p)
+	case "":
+		return nil, bad(address, "it has no scheme")
+	}
+	return nil, bad(address, "no transport has the scheme %q", u.Scheme)
+}
+
+func bad(address, format string, args ...any) error {
+	return fmt.Errorf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447 or zenoh+tls://HOST:7447?ca=FILE",
+		address, fmt.Sprintf(format, args...))
+}
+
+// parameters are those of a URL that nobody has read yet.
+type parameters struct {
+	address string
+	query   url.Values
+}
+
+func (p parameters) take(name string) string {
+	v := p.query.Get(name)
+	delete(p.query, name)
+	return v
+}
+
+// done refuses what nobody has read.
+func (p parameters) done() error {
+	for name := range p.query {
+		return bad(p.address, "the parameter %q means nothing there", name)
+	}
+	return nil
+}
+
+func openInproc(ctx context.Context, u *url.URL, p parameters) (transports.Conn, error) {
+	node := p.take("node")
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	if u.Host != "" || u.Path != "" {
+		return nil, bad(p.address, "the graph in memory has a name and no host")
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	name := u.Opaque
+	if node == "" {
+		node = "robospec"
+	}
+	if name == "" {
+		return inproc.NewNetwork().Join(node), nil
+	}
+	return inproc.JoinNamed(name, node), nil
+}
+
+func openZenoh(ctx context.Context, u *url.URL, p parameters) (transports.Conn, error) {
+	p.take("node") // plain Zenoh shows no names
+	host, port := u.Hostname(), u.Port()
+	switch {
+	case u.Opaque != "" || host == "":
+		return nil, bad(p.address, "it names no host behind %s://", u.Scheme)
+	case u.User != nil:
+		return nil, bad(p.address, "robospec has no user names for Zenoh")
+	case strings.Trim(u.Path, "/") != "" || u.Fragment != "":
+		return nil, bad(p.address, "a router has no path (%q)", u.Path)
+	case port == "":
+		port = "7447"
+	}
+	c := zenoh.Config{Endpoint: "tcp/" + net.JoinHostPort(host, port)}
+	if s := p.take("lease"); s != "" {
+		lease, err := time.ParseDuration(s)
+		if err != nil || lease < time.Millisecond {
+			return nil, bad(p.address, "lease=%s is no duration of at least 1ms, such as 10s", s)
+		}
+		c.Lease = lease
+	}
+	if u.Scheme == "zenoh+tls" {
+		c.Endpoint = "tls/" + net.JoinHostPort(host, port)
+		if file := p.take("ca"); file != "" {
+			roots, err := authorities(file)
+			if err != nil {
+				return nil, bad(p.address, "ca=%s: %v", file, err)
+			}
+			c.TLS = &tls.Config{RootCAs: roots}
+		}
+	}
+	if err := p.done(); err != nil {
+		return nil, err
+	}
+	conn, err := zenoh.Dial(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", p.address, err)
+	}
+	return conn, nil
+}
+
+func authorities(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("no certificate in it")
+	}
+	return roots, nil
+}
