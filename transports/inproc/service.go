@@ -302,7 +302,8 @@ func (r *request) answer(d delivery) error {
 		return err
 	}
 	replies := &r.call.client.replies
-	if r.call.claimed.Load() || replies.lock(context.Background()) != nil {
+	nowhere := r.call.claimed.Load() || replies.lock(context.Background()) != nil
+	if nowhere {
 		return nil
 	}
 	d.call, d.to = r.call, r.call.client.to

@@ -225,7 +225,7 @@ func typeMismatch(b *bench) {
 		return
 	}
 	if _, err := to.Serve(b.Context(), b.name("service"), transports.Type{Name: "std_srvs/srv/Empty"}, func(r transports.Request) {
-		r.Reply(nil)
+		b.reply(r, "")
 	}); err != nil {
 		b.Fatalf("Serve: %v", err)
 	}
