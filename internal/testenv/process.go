@@ -113,7 +113,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Kill is kill -9; it returns when the process is gone.
 func (p *Process) Kill() {
 	p.signal(os.Kill)
-	p.reap() // "signal: killed" is what was asked for
+	_ = p.reap() // "signal: killed" is what was asked for
 }
 
 // Pause stops it as a debugger would, with SIGSTOP.
@@ -131,14 +131,14 @@ func (p *Process) signal(s os.Signal) {
 
 // stop ends it the friendly way and, when it does not follow, with SIGKILL.
 func (p *Process) stop() {
-	p.stdin.Close()
+	_ = p.stdin.Close() // it may have ended by itself
 	gone := make(chan struct{})
-	go func() { p.reap(); close(gone) }()
-	p.cmd.Process.Signal(syscall.SIGCONT) // no-op for one that runs or is gone
+	go func() { _ = p.reap(); close(gone) }() // a killed one has an error, and no test asks
+	_ = p.cmd.Process.Signal(syscall.SIGCONT) // nothing to one that runs or is gone
 	select {
 	case <-gone:
 	case <-time.After(5 * time.Second):
-		p.cmd.Process.Kill()
+		_ = p.cmd.Process.Kill() // gone meanwhile is as good
 		<-gone
 	}
 	if p.tb.Failed() && p.Stderr() != "" {

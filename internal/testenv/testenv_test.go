@@ -61,3 +61,14 @@ func TestPythonPeerTalksInLines(t *testing.T) {
 		t.Errorf("line %q", got)
 	}
 }
+
+func TestZenohPeersHearEachOther(t *testing.T) {
+	at := testenv.ZenohRouter(t)
+	a, b := testenv.StartZenohPeer(t, at, ""), testenv.StartZenohPeer(t, at, "")
+	b.Do("subscribe", "k/*")
+	a.Do("put", "k/x", "payload", "hello")
+	got, _ := b.Next()["sample"].(map[string]any)
+	if got["key"] != "k/x" || got["payload"] != "hello" || got["kind"] != "put" {
+		t.Errorf("%v", got)
+	}
+}
