@@ -28,6 +28,8 @@ type awaited struct {
 	last atomic.Pointer[awaitedOutcome]
 }
 
+const notEnded = "nothing: it had not ended then, nor a little later"
+
 type awaitedOutcome struct {
 	from  harness.Mark
 	end   time.Time
@@ -41,7 +43,7 @@ func ReplyWithin(d time.Duration, m ...any) types.GomegaMatcher {
 	a := sortOut("ReplyWithin", m)
 	w := newAwaited(call("ReplyWithin", d.String(), m), d, fmt.Sprintf("to be answered within %v", d), a.wrong)
 	if a.m != nil {
-		w.expect += " with " + describe(a.m)
+		w.expect += " with " + wanted(a.m)
 	}
 	w.judge = func(o harness.Outcome) (bool, string, error) {
 		if o.Err != nil {
@@ -67,7 +69,7 @@ func unobserved(err error) error {
 	var link *transports.LinkError
 	switch {
 	case errors.Is(err, transports.ErrNoResponder):
-		return &measure.Inconclusive{Reason: "nobody serves: " + err.Error(), Err: err,
+		return &measure.Inconclusive{Reason: "nobody was there to answer", Err: err,
 			Remedy: "start the server and wait for it with WaitForServer, or check the service's name and type"}
 	case errors.As(err, &link):
 		return &measure.Inconclusive{Reason: err.Error(), Err: err, Remedy: "find out why the link died; no reply could have come after it"}
@@ -116,7 +118,7 @@ func FailWithin(d time.Duration, target any) types.GomegaMatcher {
 // that is to end it, and else from the call.
 func ExitWithin(d time.Duration, code any) types.GomegaMatcher {
 	m := asMatcher(code)
-	w := newAwaited(call("ExitWithin", d.String(), []any{code}), d, fmt.Sprintf("to exit within %v with code %s", d, describe(m)), nil)
+	w := newAwaited(call("ExitWithin", d.String(), []any{code}), d, fmt.Sprintf("to exit within %v with code %s", d, wanted(m)), nil)
 	w.judge = func(o harness.Outcome) (bool, string, error) {
 		if o.Err != nil {
 			return false, "it did not run: " + o.Err.Error(), nil
@@ -159,14 +161,20 @@ func (w *awaited) Match(actual any) (bool, error) {
 	case inTime:
 		ok, out.found, err = w.judge(o)
 	case o.Ended.IsZero():
-		ok, out.found = false, "it has not ended"
+		ok, out.found = false, notEnded
 	default:
 		var late string
 		_, late, _ = w.judge(o)
 		ok, out.found = false, fmt.Sprintf("%v late: %s", o.Ended.Time().Sub(out.end).Round(time.Microsecond), late)
 	}
 	verdict := fails
+	var why *measure.Inconclusive
 	switch {
+	case errors.As(err, &why):
+		verdict = inconclusive
+		with := *why
+		with.Reason = strings.Join([]string{why.Reason, row("asked", w.text), row("of", subject(actual)), row("counted from", from.String())}, "\n")
+		err = &with
 	case err != nil:
 		verdict = inconclusive
 	case ok:
@@ -190,7 +198,7 @@ func (w *awaited) message(actual any, expect string) string {
 		return s + "\n(the wait has not ended)"
 	}
 	found := o.found
-	if a, ok := actual.(harness.Awaited); ok && found == "it has not ended" {
+	if a, ok := actual.(harness.Awaited); ok && found == notEnded {
 		if late, ended := lateOutcome(a, o.end, grace(w.d)); ended {
 			_, what, _ := w.judge(late)
 			found = fmt.Sprintf("%v late: %s", late.Ended.Time().Sub(o.end).Round(time.Microsecond), what)

@@ -65,6 +65,7 @@ func (j *countdown) add(a *measure.Arrival) {
 	if j.takes(a) && j.matches(j.m, a) {
 		if j.matched++; j.matched == j.n {
 			j.by = a.Order
+			j.note = fmt.Sprintf("message %d matched: %s", j.n, short(a.Value))
 		}
 	}
 }
@@ -86,8 +87,8 @@ func (j *countdown) close(e ending) verdict {
 }
 
 func (j *countdown) found() string {
-	if j.m == nil {
-		return j.count()
+	if j.m == nil || j.note != "" {
+		return j.leaf.found()
 	}
 	return fmt.Sprintf("%s, %d matched", j.count(), j.matched)
 }
@@ -254,7 +255,7 @@ type become struct{ countdown }
 func (j *become) begin(b beginning) {
 	j.countdown.begin(b)
 	if b.held != nil && j.matches(j.m, b.held) {
-		j.matched, j.by = 1, b.held.Order
+		j.matched, j.by, j.note = 1, b.held.Order, "it is already: "+short(b.held.Value)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 
 	gomega "github.com/onsi/gomega/matchers"
@@ -79,6 +80,9 @@ func describe(m any) string {
 	return short(m)
 }
 
+// wanted describes what a value is to be, without the sign of equality.
+func wanted(m any) string { return strings.TrimPrefix(describe(m), "= ") }
+
 func describeAll(ms []types.GomegaMatcher) string {
 	var s []string
 	for _, m := range ms {
@@ -109,11 +113,15 @@ func short(v any) string {
 	return s
 }
 
+// address is where Gomega says that something lies, which tells a reader
+// nothing.
+var address = regexp.MustCompile(` \| 0x[0-9a-f]+`)
+
 // firstLines is at most n lines of s in one, since a failure message has room
 // for few.
 func firstLines(s string, n int) string {
 	var out []string
-	for line := range strings.Lines(s) {
+	for line := range strings.Lines(address.ReplaceAllString(s, "")) {
 		if line = strings.TrimSpace(line); line != "" {
 			out = append(out, line)
 		}
@@ -170,7 +178,7 @@ func misses(m types.GomegaMatcher, v any, where string) (out []string) {
 	case *gomega.EqualMatcher:
 		return diff(reflect.ValueOf(v), reflect.ValueOf(m.Expected), where, 0)
 	}
-	return at(fmt.Sprintf("got %s, want %s", short(v), describe(m)))
+	return at(fmt.Sprintf("got %s, want %s", short(v), wanted(m)))
 }
 
 func join(where, field string) string {

@@ -54,6 +54,8 @@ type judge interface {
 	found() string
 	// why says what was not observed when the verdict is inconclusive.
 	why() *measure.Inconclusive
+	// starts says which starts it judges from.
+	starts() (quiet, steady bool)
 	// seeks is the matcher that one more message would have to match, nil when
 	// that is not what it waits for.
 	seeks() types.GomegaMatcher
@@ -80,6 +82,7 @@ type leaf struct {
 
 	n         int // messages of its stretch
 	undecoded int
+	badBytes  error // why the first of them did not decode
 	by        uint64
 	bad       error
 	reason    *measure.Inconclusive
@@ -100,7 +103,9 @@ func (l *leaf) takes(a *measure.Arrival) bool {
 	}
 	l.n++
 	if a.Err != nil {
-		l.undecoded++
+		if l.undecoded++; l.undecoded == 1 {
+			l.badBytes = a.Err
+		}
 	}
 	return true
 }
@@ -120,16 +125,17 @@ func (l *leaf) matches(m types.GomegaMatcher, a *measure.Arrival) bool {
 	return ok && err == nil
 }
 
-func (l *leaf) lost()                      {}
-func (l *leaf) settled() verdict           { return undecided }
-func (l *leaf) soFar() verdict             { return undecided }
-func (l *leaf) due() time.Time             { return time.Time{} }
-func (l *leaf) passed(time.Time)           {}
-func (l *leaf) misuse() error              { return l.bad }
-func (l *leaf) decided() uint64            { return l.by }
-func (l *leaf) want() string               { return l.text }
-func (l *leaf) why() *measure.Inconclusive { return l.reason }
-func (l *leaf) seeks() types.GomegaMatcher { return nil }
+func (l *leaf) lost()                        {}
+func (l *leaf) settled() verdict             { return undecided }
+func (l *leaf) soFar() verdict               { return undecided }
+func (l *leaf) due() time.Time               { return time.Time{} }
+func (l *leaf) passed(time.Time)             {}
+func (l *leaf) misuse() error                { return l.bad }
+func (l *leaf) decided() uint64              { return l.by }
+func (l *leaf) want() string                 { return l.text }
+func (l *leaf) why() *measure.Inconclusive   { return l.reason }
+func (l *leaf) starts() (quiet, steady bool) { return !l.steady, l.steady }
+func (l *leaf) seeks() types.GomegaMatcher   { return nil }
 
 func (l *leaf) found() string {
 	if l.note != "" {
@@ -141,7 +147,7 @@ func (l *leaf) found() string {
 func (l *leaf) count() string {
 	s := messages(l.n)
 	if l.undecoded > 0 {
-		s += fmt.Sprintf(", %d did not decode", l.undecoded)
+		s += fmt.Sprintf(", %d did not decode (first: %v)", l.undecoded, l.badBytes)
 	}
 	return s
 }
@@ -230,6 +236,14 @@ func (j allOf) due() (first time.Time) {
 		}
 	})
 	return first
+}
+
+func (j allOf) starts() (quiet, steady bool) {
+	j.each(func(k judge) {
+		q, s := k.starts()
+		quiet, steady = quiet || q, steady || s
+	})
+	return quiet, steady
 }
 
 func (j allOf) misuse() error {

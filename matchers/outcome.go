@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -29,37 +30,33 @@ type outcome struct {
 }
 
 // verdict is what Match returns.
-func (o *outcome) verdict(err error) (bool, error) {
+func (o *outcome) verdict(asked string, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
 	if o.v == inconclusive {
-		return false, o.inconclusive()
+		return false, o.inconclusive(asked)
 	}
 	return o.v == holds, nil
 }
 
 // inconclusive is the error of the third verdict, with what there was.
-func (o *outcome) inconclusive() error {
+func (o *outcome) inconclusive(asked string) error {
 	why := o.judge.why()
 	if why == nil {
 		why = &measure.Inconclusive{Reason: "the judge gave no reason"}
 	}
 	e := *why
-	if e.Remedy == "" {
-		e.Remedy = remedy(why)
+	var link *transports.LinkError
+	switch {
+	case e.Remedy != "":
+	case errors.As(why.Err, &link):
+		e.Remedy = "find out why the link died; nothing after it was seen"
+	default:
+		e.Remedy = "see below what was not observed"
 	}
-	e.Reason += "\n" + strings.Join(o.facts(), "\n")
+	e.Reason = strings.Join(append([]string{e.Reason, row("asked", asked)}, o.facts()...), "\n")
 	return &e
-}
-
-// remedy is what to do about a doubt that named nothing itself.
-func remedy(why *measure.Inconclusive) string {
-	switch why.Err.(type) { //nolint:errorlint // the cause itself
-	case *transports.LinkError:
-		return "find out why the link died; nothing after it was seen"
-	}
-	return "make the stretch observable and run again"
 }
 
 // note leaves the verdict in the evidence.
@@ -109,11 +106,7 @@ func (o *outcome) facts() []string {
 		return append(out, row("window", s))
 	}
 	ob, tl := o.obs, o.obs.Timeline()
-	from := fmt.Sprintf("%s, %s", ob.Counted, ob.Start)
-	if ob.Counted == "the call" {
-		from = "the call at " + tl.Since(ob.Call.Time())
-	}
-	out = append(out, row("counted from", from))
+	out = append(out, row("counted from", o.from()))
 	if o.polled {
 		out = append(out, row("until", "the last poll at "+tl.Since(ob.End)))
 	} else {
@@ -125,6 +118,25 @@ func (o *outcome) facts() []string {
 		out = append(out, row("ended", err.Error()))
 	}
 	return out
+}
+
+// from says where it counted from: absence, count and order may begin before
+// statistics.
+func (o *outcome) from() string {
+	tl := o.obs.Timeline()
+	quiet := fmt.Sprintf("%s, %s", o.obs.Counted, o.obs.Start)
+	steady := "the call at " + tl.Since(o.obs.Call.Time())
+	if o.obs.Steady == o.obs.Quiet && o.obs.Steady != o.obs.Call {
+		return quiet
+	}
+	switch fromQuiet, fromSteady := o.judge.starts(); {
+	case o.obs.Quiet == o.obs.Steady || !fromQuiet:
+		return steady
+	case !fromSteady:
+		return quiet
+	default:
+		return fmt.Sprintf("%s (absence, count, order)\n%s (statistics, EveryMessage)", quiet, steady)
+	}
 }
 
 // explain is the cause, as far as it can be known.
@@ -155,6 +167,9 @@ func (o *outcome) explain() (out []string) {
 		return out
 	}
 	for _, a := range o.obs.Before(1000) {
+		if m == (anything{}) && o.obs.Start.Time().Sub(a.Received) > o.d {
+			break // long ago, that there was some message explains nothing
+		}
 		if matchesValue(m, a) {
 			out = append(out, row("cause", fmt.Sprintf("a matching message came %v before %s, at %s.\nTo count it, take the mark before its cause: x.After(mark), or x.FromStart().",
 				o.obs.Start.Time().Sub(a.Received).Round(time.Microsecond), o.obs.Start.Cause(), o.obs.Timeline().Since(a.Received))))
@@ -252,7 +267,7 @@ func (o *outcome) closest(m types.GomegaMatcher) (best measure.Arrival, ok bool)
 		if a.Err != nil {
 			continue
 		}
-		if c := closeness(m, a.Value); c >= most {
+		if c := closeness(m, a.Value); c < 1 && c >= most {
 			best, most, ok = a, c, true
 		}
 	}

@@ -2,6 +2,7 @@ package matchers
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/onsi/gomega/types"
@@ -20,6 +21,9 @@ func aMessage(m []any) string {
 	a := sortOut("", m)
 	if a.m == nil {
 		return "a message"
+	}
+	if d := describe(a.m); strings.HasPrefix(d, "= ") {
+		return "a message equal to " + wanted(a.m)
 	}
 	return "a message with " + describe(a.m)
 }

@@ -62,14 +62,22 @@ func (j *stat) close(e ending) verdict {
 		j.bad = fmt.Errorf("%s cannot judge %v: %w", j.text, v, err)
 		return inconclusive
 	}
-	j.note = fmt.Sprintf("it is %v", v)
+	j.note = "it is " + figure(v)
 	if detail != "" {
-		j.note += " (" + detail + ")"
+		j.note += ", " + detail
 	}
 	if ok {
 		return holds
 	}
 	return fails
+}
+
+// figure prints a figure with as many digits as a reader wants.
+func figure(v any) string {
+	if x, ok := v.(float64); ok {
+		return fmt.Sprintf("%.6g", x)
+	}
+	return fmt.Sprint(v)
 }
 
 // HaveRate is true when the rate of arrival in Hz matches m. It is
@@ -81,7 +89,7 @@ func HaveRate(m any) types.GomegaMatcher {
 		j.add1 = func(a *measure.Arrival) error { r.Add(a.Received); return nil }
 		j.result = func(s measure.Stretch) (any, string, error) {
 			rate, err := r.Result(s)
-			return rate.Hz, rate.String(), err
+			return rate.Hz, fmt.Sprintf("± %.2g Hz: %s, over %v", rate.PlusMinus, messages(rate.Messages), rate.Over), err
 		}
 	})
 }
@@ -107,7 +115,7 @@ func HaveJitter(m any) types.GomegaMatcher {
 		j.add1 = func(a *measure.Arrival) error { g.Add(a.Received); return nil }
 		j.result = func(s measure.Stretch) (any, string, error) {
 			v, err := g.Jitter(s)
-			return v, messages(j.n), err
+			return v, "of " + messages(j.n), err
 		}
 	})
 }
@@ -239,7 +247,7 @@ func values(name, first string, field, m any, of func(*measure.Sample) (float64,
 		}
 		j.result = func(measure.Stretch) (any, string, error) {
 			v, err := of(&s)
-			return v, messages(j.n), err
+			return v, "of " + messages(j.n), err
 		}
 		return j
 	}

@@ -92,14 +92,14 @@ func (w *wait) Match(actual any) (bool, error) {
 	case *measure.Window:
 		o, err := w.onWindow(a)
 		w.last.Store(o)
-		return o.verdict(err)
+		return o.verdict(w.text, err)
 	case harness.Observed:
 		o, err := w.live(a)
 		if o != nil {
 			o.note(w)
 		}
 		w.last.Store(o)
-		return o.verdict(err)
+		return o.verdict(w.text, err)
 	}
 	return false, fmt.Errorf("%s expects live traffic (a Subscription, Reader or Server) or a *measure.Window; it got\n%s",
 		w.text, format.Object(actual, 1))

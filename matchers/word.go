@@ -55,7 +55,7 @@ func (w *word) Match(actual any) (bool, error) {
 	case *measure.Window:
 		o, err := judgeWindow(w, a)
 		w.last.Store(o)
-		return o.verdict(err)
+		return o.verdict(w.text, err)
 	case harness.Observed:
 		return false, fmt.Errorf("%s judges a stretch of traffic; on live traffic say how long: %s", w.text, instead(w))
 	}
@@ -175,7 +175,23 @@ func compileIn(m types.GomegaMatcher, mode harness.Mode, t reflect.Type, choice 
 	if mode == harness.Effect {
 		return nil, 0, fmt.Errorf("within takes a condition on the traffic, and %s is a matcher of one value; say AnyMessage(%[1]s)", describe(m))
 	}
+	if ofOneValue(m) {
+		return nil, 0, fmt.Errorf("%s is a matcher of one value, and Over judges many; say EveryMessage(%[1]s), AnyMessage(…) or LastMessage(…)", describe(m))
+	}
 	return &windowJudge{leaf: leaf{steady: true, text: describe(m)}, m: m}, 0, nil
+}
+
+// ofOneValue reports whether m can only be meant for a message.
+func ofOneValue(m types.GomegaMatcher) bool {
+	switch m := m.(type) {
+	case *fieldMatcher, *equalNumber, *gomega.BeNumericallyMatcher, *gomega.BeTrueMatcher, *gomega.BeFalseMatcher,
+		*gomega.ContainSubstringMatcher, *gomega.HavePrefixMatcher, *gomega.HaveSuffixMatcher, *gomega.MatchRegexpMatcher:
+		return true
+	case *gomega.EqualMatcher:
+		_, window := m.Expected.(*measure.Window)
+		return !window
+	}
+	return false
 }
 
 // windowJudge asks a user's own matcher about the whole window.

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,7 +12,12 @@ import (
 // or messages were lost by us.
 func (s Stretch) Untrusted() error {
 	if s.Cut != nil {
-		return &Inconclusive{Reason: fmt.Sprintf("%swas not observed as a whole: %v", s.on(), s.Cut), Err: s.Cut}
+		e := &Inconclusive{Reason: fmt.Sprintf("%swas not observed as a whole: %v", s.on(), s.Cut), Err: s.Cut}
+		var cut *Inconclusive
+		if errors.As(s.Cut, &cut) {
+			e.Reason, e.Remedy = s.on()+"was not observed as a whole: "+cut.Reason, cut.Remedy
+		}
+		return e
 	}
 	if s.Dropped > 0 {
 		return &Inconclusive{
@@ -48,7 +54,8 @@ func (w *Window) UntrustedContent() error {
 }
 
 func (s Stretch) undecodable(n int) *Inconclusive {
-	return &Inconclusive{Reason: fmt.Sprintf("%shas %s that did not decode, so the values are not all known", s.on(), messages(n))}
+	return &Inconclusive{Reason: fmt.Sprintf("%shas %s that did not decode, so the values are not all known", s.on(), messages(n)),
+		Remedy: "make publisher and subscription agree on the type, or ask for what needs no content, such as a count or a rate"}
 }
 
 // unbounded is an *Inconclusive when the stretch has no usable bounds.
