@@ -94,6 +94,7 @@ type fault struct {
 	// unmatched hides the changes of counts.
 	unmatched bool
 
+	lacks    Lacks
 	kill     func(c *inproc.Conn)
 	badBytes func(c *inproc.Conn)
 }
@@ -212,7 +213,8 @@ func (c *flawed) Graph() (transports.Graph, <-chan struct{}) {
 // on is a Wire over a network, with a fault.
 func (f fault) on(n *inproc.Network) Wire {
 	w := Wire{
-		Dial: func(_ TB, node string) transports.Conn { return &flawed{n.Join(node), f} },
+		Lacks: f.lacks,
+		Dial:  func(_ TB, node string) transports.Conn { return &flawed{n.Join(node), f} },
 		Kill: func(_ TB, c transports.Conn) {
 			if f.kill != nil {
 				f.kill(c.(*flawed).Conn)
@@ -295,6 +297,10 @@ func (f closerFunc) Close() error { return f() }
 // have, and the cases that must find it.
 func TestFaultsAreCaught(t *testing.T) {
 	type faults = func() fault
+	uncaught := make(map[string]bool)
+	for _, c := range cases {
+		uncaught[c.name] = true
+	}
 	for name, tt := range map[string]struct {
 		fault  faults
 		caught []string
@@ -462,6 +468,38 @@ func TestFaultsAreCaught(t *testing.T) {
 			}}
 		}, []string{"types/mismatch", "graph/contents"}},
 
+		"claims life that it says it cannot tell": {func() fault { return fault{lacks: Lacks{Life: true}} }, []string{"conn/capabilities"}},
+		"drops what a sink publishes": {func() fault {
+			var inside atomic.Int64
+			return fault{
+				receive: func() func(transports.Sample, func(transports.Sample)) {
+					return func(s transports.Sample, sink func(transports.Sample)) {
+						inside.Add(1)
+						defer inside.Add(-1)
+						sink(s)
+					}
+				},
+				publish: func(p transports.Publisher, ctx context.Context, payload []byte) error {
+					if inside.Load() > 0 {
+						return nil
+					}
+					return p.Publish(ctx, payload)
+				},
+			}
+		}, []string{"messages/publish from a sink"}},
+		"ends with the error of its socket": {func() fault {
+			return fault{publish: func(p transports.Publisher, ctx context.Context, payload []byte) error {
+				err := p.Publish(ctx, payload)
+				if errors.Is(err, transports.ErrClosed) {
+					err = errors.New("broken pipe")
+				}
+				return err
+			}}
+		}, []string{"conn/close", "publisher/close", "end/close during everything"}},
+		"returns from Close too early": {func() fault {
+			return fault{close: func(c *inproc.Conn) error { go c.Close(); return nil }}
+		}, []string{"end/close during everything"}},
+
 		"subscribes later than it says": {func() fault {
 			return fault{subscribe: func(c *inproc.Conn, ctx context.Context, topic string, t transports.Type, q transports.QoS, sink func(transports.Sample)) (transports.Closer, error) {
 				var ready atomic.Bool
@@ -537,6 +575,27 @@ func TestFaultsAreCaught(t *testing.T) {
 				return cl.Call(ctx, payload, func(s transports.Sample, err error) { done(s, err); done(s, err) })
 			}}
 		}, []string{"calls/answered", "calls/nobody serves", "calls/two servers"}},
+		"cuts replies at 65,535 bytes": {func() fault {
+			return fault{call: func(cl transports.Client, ctx context.Context, payload []byte, done func(transports.Sample, error)) error {
+				return cl.Call(ctx, payload, func(s transports.Sample, err error) {
+					s.Payload = s.Payload[:min(len(s.Payload), 65_535)]
+					done(s, err)
+				})
+			}}
+		}, []string{"calls/large"}},
+		"forgets what done calls": {func() fault {
+			var inside atomic.Int64
+			return fault{call: func(cl transports.Client, ctx context.Context, payload []byte, done func(transports.Sample, error)) error {
+				if inside.Load() > 0 {
+					return nil
+				}
+				return cl.Call(ctx, payload, func(s transports.Sample, err error) {
+					inside.Add(1)
+					defer inside.Add(-1)
+					done(s, err)
+				})
+			}}
+		}, []string{"calls/from done"}},
 		"gives replies in the order of calls": {func() fault {
 			var mu sync.Mutex
 			var waiting []func(transports.Sample, error)
@@ -624,6 +683,9 @@ func TestFaultsAreCaught(t *testing.T) {
 		"takes a death for a Close": {func() fault { return fault{kill: func(c *inproc.Conn) { c.Close() }} },
 			[]string{"end/killed publisher", "end/killed client"}},
 	} {
+		for _, caught := range tt.caught {
+			delete(uncaught, caught)
+		}
 		t.Run(name, func(t *testing.T) {
 			for _, want := range tt.caught {
 				i := slices.IndexFunc(cases, func(c testCase) bool { return c.name == want })
@@ -638,5 +700,8 @@ func TestFaultsAreCaught(t *testing.T) {
 				}
 			}
 		})
+	}
+	for name := range uncaught {
+		t.Errorf("no fault shows that the case %q can fail", name)
 	}
 }
