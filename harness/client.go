@@ -48,7 +48,7 @@ func NewClient[Req, Resp any](ctx context.Context, g *Graph, service string, srv
 
 // WaitForServer waits until somebody serves.
 func (c *Client[Req, Resp]) WaitForServer(ctx context.Context) error {
-	return c.g.waitMatched(ctx, c.remote, "WaitForServer", c.name, 1)
+	return c.g.waitMatched(ctx, c.remote, c.life.Done(), "WaitForServer", c.name, 1)
 }
 
 func (c *Client[Req, Resp]) graphEnded(err error, _ Mark) { c.end(err) }
@@ -74,6 +74,9 @@ func (c *Client[Req, Resp]) Call(ctx context.Context, req Req) *Call[Resp] {
 	call := &Call[Resp]{g: c.g, name: c.name, over: make(chan struct{})}
 	call.sent = c.g.tl.stimulus("call of", c.name)
 	b, err := c.req.Append(nil, req)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
 	if err == nil {
 		life, cancel := context.WithCancelCause(c.life)
 		stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
@@ -145,18 +148,20 @@ func Await(a Awaited, d time.Duration) (o Outcome, from Mark, ok bool, err error
 	if err := tl.unhappened(from); err != nil {
 		return o, from, false, err
 	}
-	timer := time.NewTimer(time.Until(end.Add(sealAfter)))
-	defer timer.Stop()
-	select {
-	case <-a.Ended():
-	case <-timer.C:
-		if s, is := a.(interface{ Settle() }); is {
-			s.Settle()
+	if o, ok = a.Outcome(); !ok {
+		timer := time.NewTimer(time.Until(end.Add(sealAfter)))
+		defer timer.Stop()
+		select {
+		case <-a.Ended():
+		case <-timer.C:
+			if s, is := a.(interface{ Settle() }); is {
+				s.Settle()
+			}
+		case <-until.Done():
+			return o, from, false, context.Cause(until)
 		}
-	case <-until.Done():
-		return o, from, false, context.Cause(until)
+		o, ok = a.Outcome()
 	}
-	o, ok = a.Outcome()
 	return o, from, ok && !o.Ended.at.After(end), nil
 }
 
@@ -227,16 +232,18 @@ func (c *Call[Resp]) Wait(ctx context.Context) (Resp, error) {
 	var err error
 	select {
 	case <-c.over:
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.err == nil {
-			return c.value, nil
-		}
-		err = c.err
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-until.Done():
 		err = context.Cause(until)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended.IsZero() { // a reply of the same instant counts
+		if c.err == nil {
+			return c.value, nil
+		}
+		err = c.err
 	}
 	return *new(Resp), &WaitError{Op: "Wait", Topic: c.name, Waited: time.Since(began), Err: err}
 }

@@ -14,7 +14,7 @@ var (
 	// ErrAnswered is a second answer to one request.
 	ErrAnswered = transports.ErrAnswered
 	// ErrNotHeld is a place in the log whose messages were dropped since.
-	ErrNotHeld = errors.New("harness: no longer held by the log; subscribe with a larger harness.Keep")
+	ErrNotHeld = errors.New("harness: no longer held by the log")
 )
 
 // WaitError is a wait that did not get what it waited for.
@@ -44,12 +44,19 @@ func (e *WaitError) FormattedGomegaError() string { return e.Error() }
 // reader came to them.
 type LossError struct {
 	Topic string
-	// Lost is how many.
+	// Lost is how many; of a Reader after a mark that the log had forgotten already
+	// when the Reader was made, at most how many.
 	Lost uint64
+
+	atMost bool
 }
 
 func (e *LossError) Error() string {
-	return fmt.Sprintf("%d messages on %s were dropped by the log before they were read; read faster or subscribe with a larger harness.Keep", e.Lost, e.Topic)
+	upTo := ""
+	if e.atMost {
+		upTo = "up to "
+	}
+	return upTo + fmt.Sprintf("%d messages on %s were dropped by the log before they were read; read faster or subscribe with a larger harness.Keep", e.Lost, e.Topic)
 }
 
 // MessageError is a message that did not decode.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // evidenced is what has messages to show when a spec failed.
@@ -74,7 +75,7 @@ func (s *Subscription[T]) evidence(n int) (string, []string) {
 		title += ", ended: " + st.err.Error()
 	}
 	var lines []string
-	newest, _, _ := s.log.read(st.next-min(uint64(n), st.next-st.first), make([]Message[T], 0, n), nil)
+	newest, _, _ := s.log.read(st.next-min(uint64(n), st.next-st.first), time.Time{}, make([]Message[T], 0, n), nil)
 	for i := range newest {
 		m := &newest[i]
 		text := brief(m.Value)

@@ -157,8 +157,9 @@ func (g *Graph) GomegaString() string {
 	return fmt.Sprintf("graph (%s)", state)
 }
 
-// waitMatched waits until at least n counterparts of x are there.
-func (g *Graph) waitMatched(ctx context.Context, x any, op, name string, n int) error {
+// waitMatched waits until at least n counterparts of x, which is over when closed
+// is, are there.
+func (g *Graph) waitMatched(ctx context.Context, x any, closed <-chan struct{}, op, name string, n int) error {
 	began := time.Now()
 	fail := func(have int, err error) error {
 		return &WaitError{Op: fmt.Sprintf("%s(%d)", op, n), Topic: name, Waited: time.Since(began),
@@ -182,6 +183,11 @@ func (g *Graph) waitMatched(ctx context.Context, x any, op, name string, n int) 
 			return fail(have, context.Cause(until))
 		case <-g.done:
 			return fail(have, g.err)
+		case <-closed:
+			if err := g.Err(); err != nil {
+				return fail(have, err)
+			}
+			return fail(have, ErrClosed)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -14,12 +15,14 @@ type log[T any] struct {
 	tl      *Timeline
 	name    string
 	created Mark
+	// lives says whether somebody is there to publish, now.
+	lives func() measure.Life
 
 	mu         sync.Mutex
 	ring       *ring.Ring[Message[T]]
-	received   uint64 // since the beginning
-	undecoded  uint64
-	newestLost uint64 // the order of the newest message dropped
+	received   uint64    // since the beginning
+	newestLost uint64    // the order of the newest message dropped
+	lostUntil  time.Time // the latest receive stamp of those dropped
 	waiting    []chan struct{}
 	done       chan struct{} // closed when nothing more will come
 	err        error
@@ -31,28 +34,30 @@ func newLog[T any](tl *Timeline, name string, o options) *log[T] {
 	l.created = tl.act("beginning of", name)
 	l.ring = ring.New(o.messages, o.bytes,
 		func(m *Message[T]) int { return m.Size },
-		func(m *Message[T]) { l.newestLost = m.order })
+		func(m *Message[T]) {
+			l.newestLost = m.order
+			if m.Received.After(l.lostUntil) {
+				l.lostUntil = m.Received
+			}
+		})
 	return l
 }
 
 // add takes a message into the log and wakes who waits for it. A zero
-// Received is stamped here.
+// Received is stamped here. What was stamped before the end is taken in after it.
 func (l *log[T]) add(m *Message[T]) {
 	m.tl = l.tl
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err != nil {
-		return
-	}
 	if m.Received.IsZero() {
 		m.Received = time.Now()
+	}
+	if l.err != nil && !m.Received.Before(l.ended.at) {
+		return
 	}
 	m.order = l.tl.order.Add(1)
 	l.ring.Push(m)
 	l.received++
-	if m.err != nil {
-		l.undecoded++
-	}
 	l.wake()
 }
 
@@ -60,9 +65,12 @@ func (l *log[T]) add(m *Message[T]) {
 func (l *log[T]) skip(n uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.err != nil {
+		return
+	}
 	l.ring.Skip(n)
 	l.received += n
-	l.newestLost = l.tl.order.Add(1)
+	l.newestLost, l.lostUntil = l.tl.order.Add(1), time.Now()
 	l.wake()
 }
 
@@ -89,6 +97,13 @@ func (l *log[T]) end(err error, at Mark) {
 	close(l.done)
 }
 
+// now is the mark of this instant and the index of the next message.
+func (l *log[T]) now() (Mark, uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tl.Now(), l.ring.Next()
+}
+
 // indexAfter is the index of the first message held that may be after m.
 func (l *log[T]) indexAfter(m Mark) uint64 {
 	l.mu.Lock()
@@ -96,17 +111,38 @@ func (l *log[T]) indexAfter(m Mark) uint64 {
 	return l.ring.Search(func(x *Message[T]) bool { return x.order > m.order })
 }
 
-// read appends to buf the messages from index i on, at most cap(buf), and
-// returns the index to go on from and how many were dropped before i came to
-// them. If there are none it makes wake get a token when there are.
-func (l *log[T]) read(i uint64, buf []Message[T], wake chan struct{}) (msgs []Message[T], next, lost uint64) {
+// position is indexAfter, less those that may have been dropped since m: at most
+// so many, for how many it were is forgotten with them. atMost tells whether
+// there are any.
+func (l *log[T]) position(m Mark) (i uint64, atMost bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i = l.ring.Search(func(x *Message[T]) bool { return x.order > m.order })
+	if l.newestLost <= m.order || l.lostUntil.Before(m.at) {
+		return i, false
+	}
+	return i - min(i, l.newestLost-m.order), true
+}
+
+// read appends to buf messages from index i on that were received at since or
+// later, at most cap(buf). Those it returns have adjacent indices, the last
+// next − 1. lost is how many were dropped before i came to them. If there are
+// none it makes wake get a token when there are.
+func (l *log[T]) read(i uint64, since time.Time, buf []Message[T], wake chan struct{}) (msgs []Message[T], next, lost uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if first := l.ring.First(); i < first {
 		lost, i = first-i, first
 	}
 	for ; i < l.ring.Next() && len(buf) < cap(buf); i++ {
-		buf = append(buf, *l.ring.At(i))
+		m := l.ring.At(i)
+		if m.Received.Before(since) {
+			if len(buf) > 0 {
+				break
+			}
+			continue
+		}
+		buf = append(buf, *m)
 	}
 	if len(buf) == 0 && lost == 0 && wake != nil {
 		l.waiting = append(l.waiting, wake)
@@ -124,23 +160,21 @@ func (l *log[T]) arm(wake chan struct{}) {
 func (l *log[T]) forget(wake chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, w := range l.waiting {
-		if w == wake {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			return
-		}
-	}
+	l.waiting = slices.DeleteFunc(l.waiting, func(w chan struct{}) bool { return w == wake })
 }
 
-// newest is the newest message from index i on.
-func (l *log[T]) newest(i uint64) (m Message[T], next uint64, ok bool) {
+// newest is the newest message from index i on that was received at since or
+// later, and the index of the next to come.
+func (l *log[T]) newest(i uint64, since time.Time) (m Message[T], next uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next = l.ring.Next()
-	if next <= i || next == l.ring.First() {
-		return m, i, false
+	for k := next; k > max(i, l.ring.First()); k-- {
+		if m := l.ring.At(k - 1); !m.Received.Before(since) {
+			return *m, next, true
+		}
 	}
-	return *l.ring.At(next - 1), next, true
+	return m, next, false
 }
 
 // count is how many messages were received since the beginning.
@@ -155,6 +189,7 @@ func (l *log[T]) count() uint64 {
 type source interface {
 	fill(i uint64, buf []measure.Arrival, wake chan struct{}) ([]measure.Arrival, uint64, uint64)
 	forget(wake chan struct{})
+	life() measure.Life
 	indexAfter(m Mark) uint64
 	state() logState
 }
@@ -165,19 +200,23 @@ type logState struct {
 	done                  <-chan struct{}
 	first, next, received uint64
 	newestLost            uint64
+	lostUntil             time.Time
 }
 
 func (l *log[T]) state() logState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return logState{created: l.created, ended: l.ended, err: l.err, done: l.done,
-		first: l.ring.First(), next: l.ring.Next(), received: l.received, newestLost: l.newestLost}
+		first: l.ring.First(), next: l.ring.Next(), received: l.received,
+		newestLost: l.newestLost, lostUntil: l.lostUntil}
 }
+
+func (l *log[T]) life() measure.Life { return l.lives() }
 
 // fill is read for arrivals. Values are boxed outside the lock.
 func (l *log[T]) fill(i uint64, buf []measure.Arrival, wake chan struct{}) ([]measure.Arrival, uint64, uint64) {
 	var few [32]Message[T]
-	msgs, next, lost := l.read(i, few[:0:min(len(few), cap(buf))], wake)
+	msgs, next, lost := l.read(i, time.Time{}, few[:0:min(len(few), cap(buf))], wake)
 	for k := range msgs {
 		buf = append(buf, msgs[k].arrival())
 	}

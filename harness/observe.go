@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/robospec/robospec/measure"
-	"github.com/robospec/robospec/transports"
 )
 
 // Mode is which of the two waits an expectation is.
@@ -83,6 +82,7 @@ type Observation struct {
 	begun  logState
 	begins uint64 // index of the first message after Start
 	next   uint64
+	kept   uint64 // index behind the last message returned
 	last   uint64 // the last order of the stretch, 0 for no bound
 	missed uint64
 	seen   uint64
@@ -101,9 +101,10 @@ func newObservation(src source, g *Graph, topic string) *Observation {
 }
 
 // begin finds the first message of the stretch.
-func (o *Observation) begin() {
-	o.begins = o.src.indexAfter(o.Start)
-	o.next = o.begins
+func (o *Observation) begin() { o.beginAt(o.src.indexAfter(o.Start)) }
+
+func (o *Observation) beginAt(i uint64) {
+	o.begins, o.next, o.kept = i, i, i
 	o.begun = o.src.state()
 	if o.begins > o.begun.first {
 		if got, _, _ := o.src.fill(o.begins-1, make([]measure.Arrival, 0, 1), nil); len(got) == 1 {
@@ -127,11 +128,8 @@ func (s *Subscription[T]) Observe(mode Mode, d time.Duration) (*Observation, err
 // start, they count from there.
 func (r *Reader[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
 	l, tl := r.sub.log, r.sub.g.tl
-	if r.anchor == anchorMark && r.from.tl != tl {
-		if r.from.IsZero() {
-			return nil, fmt.Errorf("After(mark) of nothing: the mark is zero, since what it would mark has not happened")
-		}
-		return nil, fmt.Errorf("After(%s): the mark lies on another timeline; join the participants with Config.Timeline", r.from)
+	if err := r.astray(); err != nil {
+		return nil, err
 	}
 	o := newObservation(l, r.sub.g, l.name)
 	stim, first := tl.expect()
@@ -165,12 +163,17 @@ func (r *Reader[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
 		o.Steady, o.Quiet, o.Counted = o.Call, o.Call, "the call"
 		if first {
 			o.Quiet, o.Counted = stim, "the last stimulus"
+			if r.from.order > stim.order {
+				o.Quiet, o.Counted = r.from, "the reader's beginning"
+			}
 		}
 		o.Start = o.Quiet
 	}
-	if err := tl.unhappened(o.Start); err != nil {
-		o.Close()
-		return nil, err
+	for _, m := range []Mark{o.Start, r.from} {
+		if err := tl.unhappened(m); err != nil {
+			o.Close()
+			return nil, err
+		}
 	}
 	o.decide = func(order uint64) { r.hold(order) }
 	o.From = o.End.Add(-d)
@@ -184,31 +187,22 @@ func (s *Subscription[T]) MessageType() reflect.Type { return reflect.TypeFor[T]
 // MessageType is the type T of the subscription.
 func (r *Reader[T]) MessageType() reflect.Type { return reflect.TypeFor[T]() }
 
-// collect is the observation of Collect.
-func (r *Reader[T]) collect(d time.Duration) (*Observation, error) {
-	o := newObservation(r.sub.log, r.sub.g, r.Topic())
-	o.Call = r.sub.g.tl.Now()
-	o.Start, o.End = r.Mark(), o.Call.at.Add(d)
-	if r.anchor == anchorMark {
-		o.End = r.from.at.Add(d)
-	}
-	o.begin()
-	return o, nil
-}
-
 // hold moves the reading point behind the message of that place.
 func (r *Reader[T]) hold(order uint64) {
 	l := r.sub.log
 	i := l.indexAfter(Mark{order: order - 1})
 	var one [1]Message[T]
-	got, _, _ := l.read(i, one[:0], nil)
+	got, _, _ := l.read(i, time.Time{}, one[:0], nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(got) == 1 && got[0].order == order {
 		r.decided, r.has = got[0], true
-		if order > r.point.order {
-			r.point = got[0].Mark()
-		}
+	} else { // dropped by the log since
+		r.decided, r.has = Message[T]{}, false
+		got = []Message[T]{{Topic: l.name, Received: r.point.at, order: order, tl: l.tl}}
+	}
+	if order > r.point.order {
+		r.point = got[0].Mark()
 	}
 }
 
@@ -235,12 +229,12 @@ func (o *Observation) Next(due time.Time) ([]measure.Arrival, State) {
 		case dueSealed:
 			return nil, Due
 		}
-		seal, isDue := o.End.Add(sealAfter), false
+		target, isDue := o.End, false
 		if !due.IsZero() && due.Before(o.End) {
-			seal, isDue = due.Add(sealAfter), true
+			target, isDue = due, true
 		}
-		if wait := time.Until(seal); wait > 0 {
-			if err := o.sleep(wait); err != nil {
+		if seal := target.Add(sealAfter); time.Until(seal) > 0 {
+			if err := o.sleep(target, seal); err != nil {
 				if arrivals := o.take(true); len(arrivals) > 0 { // what came before the end counts
 					return arrivals, Arrived
 				}
@@ -272,10 +266,12 @@ func (o *Observation) take(last bool) []measure.Arrival {
 		if len(got) == 0 && lost == 0 {
 			return nil
 		}
+		first := o.next - uint64(len(got))
 		kept := got[:0]
-		for _, a := range got {
+		for i, a := range got {
 			if o.holds(a) {
 				kept = append(kept, a)
+				o.kept = first + uint64(i) + 1
 			} else if a.Received.After(o.End) {
 				o.beyond = true
 			}
@@ -297,27 +293,28 @@ func (o *Observation) holds(a measure.Arrival) bool {
 	return o.last == 0 || a.Order <= o.last || a.Received.Before(o.End)
 }
 
-// sleep waits for a message or until d is over; an error is the end of the
-// traffic or of the spec.
-func (o *Observation) sleep(d time.Duration) error {
-	timer := time.NewTimer(d)
+// sleep waits for a message or until the instant seal; an error is the end of
+// the spec, or of the traffic not after the instant target.
+func (o *Observation) sleep(target, seal time.Time) error {
+	timer := time.NewTimer(time.Until(seal))
 	defer timer.Stop()
+	over := o.begun.done
+	if st := o.src.state(); st.err != nil && st.ended.at.After(target) {
+		over = nil // everything until target could arrive
+	}
 	select {
 	case <-o.wake:
-		return nil
 	case <-timer.C:
-		return nil
 	case <-o.until.Done():
 		return context.Cause(o.until)
 	case <-o.cut.Done():
 		return context.Cause(o.cut)
-	case <-o.begun.done:
-		st := o.src.state()
-		if st.ended.at.After(o.End) {
-			return nil // the stretch was complete
+	case <-over:
+		if st := o.src.state(); !st.ended.at.After(target) {
+			return st.err
 		}
-		return st.err
 	}
+	return nil
 }
 
 // Sofar ranges over the messages after the start that are in the log now.
@@ -369,10 +366,12 @@ func (o *Observation) StartNotHeld(from Mark) error {
 		from = o.unseen
 	}
 	if c := o.begun.created; from.order < c.order && !from.at.After(c.at) {
-		return fmt.Errorf("the subscription to %s began %v after %s", o.Topic, c.at.Sub(from.at), from)
+		return &measure.Inconclusive{Reason: fmt.Sprintf("the subscription to %s began %v after %s", o.Topic, c.at.Sub(from.at), from),
+			Remedy: "subscribe before the stimulus, or put a Mark where the stretch is to begin"}
 	}
-	if o.begun.newestLost > from.order {
-		return fmt.Errorf("messages on %s since %s were dropped before they could be judged: %w", o.Topic, from, ErrNotHeld)
+	if o.begun.newestLost > from.order && !o.begun.lostUntil.Before(from.at) {
+		return &measure.Inconclusive{Reason: fmt.Sprintf("messages since %s were dropped by the log before they could be judged", from),
+			Remedy: "subscribe with a larger harness.Keep, or judge sooner", Err: ErrNotHeld}
 	}
 	return nil
 }
@@ -431,20 +430,17 @@ func (o *Observation) life(from Mark) measure.Life {
 	if o.before.Order > 0 && o.beyond {
 		return measure.Life{State: measure.LifeShown, Sign: "messages before and after the stretch, on one link"}
 	}
-	if l, ok := o.g.conn.(transports.Lifer); ok {
-		return l.Life(o.Topic)
-	}
-	return measure.Life{Sign: "this wire does not show publishers"}
+	return o.src.life()
 }
 
-// window waits for the whole stretch.
-func (o *Observation) window() (*measure.Window, error) {
+// window waits for the whole stretch; what is known of it is told from a mark on.
+func (o *Observation) window(from Mark) (*measure.Window, error) {
 	var all []measure.Arrival
 	for {
 		got, state := o.Next(time.Time{})
 		all = append(all, got...)
 		if state != Arrived {
-			return measure.NewWindow(o.stretch(o.Start), all), o.err
+			return measure.NewWindow(o.stretch(from), all), o.err
 		}
 	}
 }

@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/robospec/robospec/msgs"
@@ -21,12 +23,13 @@ type Publisher[T any] struct {
 }
 
 type publisherState struct {
-	buffers   sync.Pool // of *[]byte
-	mu        sync.Mutex
-	streams   map[closer]struct{}
-	closed    bool
-	closeOnce sync.Once
-	closeErr  error
+	buffers sync.Pool     // of *[]byte
+	done    chan struct{} // closed when closed is set
+
+	mu       sync.Mutex
+	streams  map[closer]struct{}
+	closed   bool
+	closeErr error
 }
 
 // Advertise declares a publisher. ctx bounds the call. Errors are as of
@@ -47,7 +50,7 @@ func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 		return fail(err)
 	}
 	p := &Publisher[T]{g: g, name: name, codec: codec, remote: remote,
-		shared: &publisherState{streams: map[closer]struct{}{}}}
+		shared: &publisherState{done: make(chan struct{}), streams: map[closer]struct{}{}}}
 	if err := g.own(p); err != nil {
 		_ = remote.Close() // the graph's end is the error to tell
 		return fail(err)
@@ -101,23 +104,33 @@ func (p *Publisher[T]) Background() *Publisher[T] {
 
 // WaitForSubscribers waits until at least n subscriptions are matched.
 func (p *Publisher[T]) WaitForSubscribers(ctx context.Context, n int) error {
-	return p.g.waitMatched(ctx, p.remote, "WaitForSubscribers", p.name, n)
+	return p.g.waitMatched(ctx, p.remote, p.shared.done, "WaitForSubscribers", p.name, n)
 }
 
-// Close stops the publisher's streams and undeclares it. It is idempotent.
+// Close stops the publisher's streams, as their Close does, and undeclares it.
+// It is idempotent and may be called from anywhere.
 func (p *Publisher[T]) Close() error {
 	s := p.shared
-	s.closeOnce.Do(func() {
-		s.mu.Lock()
-		streams := s.streams
-		s.streams, s.closed = nil, true
-		s.mu.Unlock()
-		for stream := range streams {
-			_ = stream.Close() // a stream's error is told by Stop and Err
-		}
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	streams := slices.Collect(maps.Keys(s.streams))
+	s.mu.Unlock()
+	if first {
+		close(s.done)
+	}
+	for _, stream := range streams {
+		_ = stream.Close() // a stream's error is told by its Err
+	}
+	if first {
 		p.g.disown(p)
-		s.closeErr = p.remote.Close()
-	})
+		err := p.remote.Close()
+		s.mu.Lock()
+		s.closeErr = err
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.closeErr
 }
 

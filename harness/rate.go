@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"time"
 )
@@ -35,7 +36,7 @@ func (c *Clock) Now() time.Time {
 }
 
 // Set turns the clock. A jump forward gives every Rate the ticks it covers; a
-// jump back begins their schedules anew.
+// jump back, or 292 years ahead and more, begins their schedules anew.
 func (c *Clock) Set(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,19 +52,33 @@ func (c *Clock) Set(now time.Time) {
 
 // ticker is the schedule of one Rate.
 type ticker struct {
-	start  time.Time
-	period time.Duration
-	k      uint64
-	most   uint64 // how many ticks the log can hold
-	push   func(Tick)
-	skip   func(uint64)
+	start time.Time
+	hz    float64
+	k     uint64
+	most  uint64 // how many ticks the log can hold
+	push  func(Tick)
+	skip  func(uint64)
 }
+
+// after is how long after start tick k is due, in nanoseconds. It is computed
+// from k, for the sum of rounded periods drifts.
+func (t *ticker) after(k uint64) float64 { return math.Round(float64(k) / t.hz * 1e9) }
+
+func (t *ticker) at(k uint64) time.Time { return t.start.Add(time.Duration(t.after(k))) }
 
 // deliver gives out every tick due by now.
 func (t *ticker) deliver(now time.Time) {
-	due := t.k
-	if d := now.Sub(t.start); d > 0 {
-		due = uint64(d / t.period)
+	d := now.Sub(t.start)
+	if d == math.MaxInt64 { // 292 years or more: only their end can be told
+		t.start, t.k = now, 0
+		return
+	}
+	due := uint64(max(0, float64(d)*t.hz/1e9))
+	for t.after(due+1) <= float64(d) {
+		due++
+	}
+	for due > 0 && t.after(due) > float64(d) {
+		due--
 	}
 	if due > t.k+t.most {
 		t.skip(due - t.k - t.most) // the log would drop them at once
@@ -71,20 +86,20 @@ func (t *ticker) deliver(now time.Time) {
 	}
 	for t.k < due {
 		t.k++
-		t.push(Tick{K: t.k, Scheduled: t.start.Add(time.Duration(t.k) * t.period)})
+		t.push(Tick{K: t.k, Scheduled: t.at(t.k)})
 	}
 }
 
 // Rate is a subscription of ticks at hz. The message is the scheduled time, so
 // it never drifts; after a stall every missed tick is due. The clock is the
-// wall clock when c is nil. hz must be positive and at most 1e6.
+// wall clock when c is nil. hz must be at least 1e-9 and at most 1e6.
 func Rate(g *Graph, hz float64, c *Clock, opts ...Option) (*Subscription[Tick], error) {
-	if !(hz > 0 && hz <= 1e6) {
-		return nil, fmt.Errorf("rate of %v Hz: want more than 0 and at most 1e6", hz)
+	if !(hz >= 1e-9 && hz <= 1e6) {
+		return nil, fmt.Errorf("rate of %v Hz: want at least 1e-9 and at most 1e6", hz)
 	}
 	o := g.options(opts)
 	s := newSubscription[Tick](g, fmt.Sprintf("rate of %g Hz", hz), o)
-	t := &ticker{period: time.Duration(float64(time.Second) / hz), most: uint64(o.messages),
+	t := &ticker{hz: hz, most: uint64(o.messages),
 		push: func(k Tick) { s.log.add(&Message[Tick]{Topic: s.log.name, Value: k}) }, skip: s.log.skip}
 	if c != nil {
 		c.mu.Lock()
@@ -97,7 +112,11 @@ func Rate(g *Graph, hz float64, c *Clock, opts ...Option) (*Subscription[Tick], 
 			c.mu.Unlock()
 			return nil
 		}
-		return s, s.begin()
+		if err := s.begin(); err != nil {
+			_ = s.release() // has no error of its own
+			return nil, err
+		}
+		return s, nil
 	}
 	t.start = time.Now()
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -111,7 +130,7 @@ func Rate(g *Graph, hz float64, c *Clock, opts ...Option) (*Subscription[Tick], 
 	}
 	go func() {
 		defer close(done)
-		timer := time.NewTimer(t.period)
+		timer := time.NewTimer(time.Until(t.at(1)))
 		defer timer.Stop()
 		for {
 			select {
@@ -120,7 +139,7 @@ func Rate(g *Graph, hz float64, c *Clock, opts ...Option) (*Subscription[Tick], 
 				return
 			}
 			t.deliver(time.Now())
-			timer.Reset(time.Until(t.start.Add(time.Duration(t.k+1) * t.period)))
+			timer.Reset(time.Until(t.at(t.k + 1)))
 		}
 	}()
 	return s, nil

@@ -27,10 +27,12 @@ const (
 type Reader[T any] struct {
 	sub    *Subscription[T]
 	anchor anchor
-	from   Mark // of an anchored reader
+	from   Mark // what it was made after; zero for the subscription's own
 
 	mu      sync.Mutex
 	next    uint64 // the log index that the next read begins at
+	atMost  bool   // the first of those dropped are counted by an upper bound
+	read    Mark   // the last message read, at first from
 	point   Mark   // the reading point of expectations
 	decided Message[T]
 	has     bool
@@ -68,15 +70,44 @@ func (r *Reader[T]) position() uint64 {
 	return r.next
 }
 
-func (r *Reader[T]) move(next uint64) {
+// claim moves the position from one index to another, behind m if it is not
+// nil; false when somebody else has moved it since.
+func (r *Reader[T]) claim(from, to uint64, m *Message[T]) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.next = max(r.next, next)
+	if r.next != from {
+		return false
+	}
+	r.next = to
+	if m != nil {
+		r.read.order, r.read.at = m.order, m.Received
+	}
+	return true
+}
+
+// loss is what to say of messages that were dropped before they were read.
+func (r *Reader[T]) loss(n uint64) *LossError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := &LossError{Topic: r.Topic(), Lost: n, atMost: r.atMost}
+	r.atMost = false
+	return e
+}
+
+// astray is why the mark of the reader is none to count from, nil if it is.
+func (r *Reader[T]) astray() error {
+	if r.anchor != anchorMark {
+		return nil
+	}
+	return r.sub.g.tl.astray("After", r.from)
 }
 
 // wait blocks until get gives true, trying again after each arrival. wake is a
 // channel of capacity 1 for its use; nil makes one.
 func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get func() bool) error {
+	if err := r.astray(); err != nil {
+		return &WaitError{Op: op, Topic: r.Topic(), Err: err}
+	}
 	if get() { // what is there already needs no clock
 		return nil
 	}
@@ -87,6 +118,10 @@ func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get
 		wake = make(chan struct{}, 1)
 	}
 	for {
+		select {
+		case <-wake: // of an earlier wait
+		default:
+		}
 		l.arm(wake)
 		if get() {
 			l.forget(wake)
@@ -101,12 +136,12 @@ func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get
 		case <-until.Done():
 			err = context.Cause(until)
 		case <-l.done:
-			if get() {
-				return nil
-			}
 			err = r.sub.Err()
 		}
 		l.forget(wake)
+		if get() { // what came at the same time counts
+			return nil
+		}
 		return &WaitError{Op: op, Topic: r.Topic(), Waited: time.Since(began), Received: l.count() - had, Err: err}
 	}
 }
@@ -116,7 +151,7 @@ func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get
 func (r *Reader[T]) WaitForValue(ctx context.Context) (Message[T], error) {
 	var m Message[T]
 	err := r.wait(ctx, "WaitForValue", nil, func() (ok bool) {
-		m, _, ok = r.sub.log.newest(r.position())
+		m, _, ok = r.sub.log.newest(r.position(), r.from.at)
 		return ok
 	})
 	if err == nil && m.err != nil {
@@ -134,12 +169,17 @@ func (r *Reader[T]) WaitForNew(ctx context.Context) (Message[T], error) {
 func (r *Reader[T]) waitForNew(ctx context.Context, op string, wake chan struct{}) (Message[T], error) {
 	var m Message[T]
 	err := r.wait(ctx, op, wake, func() bool {
-		newest, next, ok := r.sub.log.newest(r.position())
-		if ok {
-			m = newest
-			r.move(next)
+		for {
+			from := r.position()
+			newest, next, ok := r.sub.log.newest(from, r.from.at)
+			if !ok {
+				return false
+			}
+			if r.claim(from, next, &newest) {
+				m = newest
+				return true
+			}
 		}
-		return ok
 	})
 	if err == nil && m.err != nil {
 		err = m.err
@@ -154,25 +194,31 @@ func (r *Reader[T]) WaitForNext(ctx context.Context) (Message[T], error) {
 	var m Message[T]
 	var lost uint64
 	err := r.wait(ctx, "WaitForNext", nil, func() bool {
-		var one [1]Message[T]
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		got, next, dropped := r.sub.log.read(r.next, one[:0], nil)
-		if dropped > 0 {
-			lost, r.next = dropped, r.next+dropped
-			return true
+		for {
+			var one [1]Message[T]
+			from := r.position()
+			got, next, dropped := r.sub.log.read(from, r.from.at, one[:0], nil)
+			switch {
+			case dropped > 0:
+				if r.claim(from, from+dropped, nil) {
+					lost = dropped
+					return true
+				}
+			case len(got) == 0:
+				if r.claim(from, next, nil) {
+					return false
+				}
+			case r.claim(from, next, &got[0]):
+				m = got[0]
+				return true
+			}
 		}
-		if len(got) == 0 {
-			return false
-		}
-		m, r.next = got[0], next
-		return true
 	})
 	switch {
 	case err != nil:
 		return m, err
 	case lost > 0:
-		return m, &LossError{Topic: r.Topic(), Lost: lost}
+		return m, r.loss(lost)
 	case m.err != nil:
 		return m, m.err
 	}
@@ -204,7 +250,9 @@ func (r *Reader[T]) Listen(ctx context.Context) iter.Seq2[Message[T], error] {
 // loopOver ends a loop whose context has ended, though there may be messages.
 func (r *Reader[T]) loopOver(ctx context.Context, op string, yield func(Message[T], error) bool) bool {
 	if ctx.Err() == nil {
-		return false
+		if ctx = r.sub.g.tl.Context(); ctx.Err() == nil {
+			return false
+		}
 	}
 	r.endLoop(&WaitError{Op: op, Topic: r.Topic(), Err: context.Cause(ctx)}, yield)
 	return true
@@ -221,8 +269,8 @@ func (r *Reader[T]) endLoop(end *WaitError, yield func(Message[T], error) bool) 
 // ListenReliable is Subscription.ListenReliable from the reader's position.
 func (r *Reader[T]) ListenReliable(ctx context.Context) iter.Seq2[Message[T], error] {
 	return func(yield func(Message[T], error) bool) {
-		// Batches, so that a fast stream costs one lock for many messages. Each is
-		// given back to the position when the loop breaks.
+		// Batches, so that a fast stream costs the log's lock once for many
+		// messages. The position moves message by message: others may share it.
 		batch := make([]Message[T], 0, 64)
 		wake := make(chan struct{}, 1)
 		for {
@@ -230,56 +278,69 @@ func (r *Reader[T]) ListenReliable(ctx context.Context) iter.Seq2[Message[T], er
 				return
 			}
 			var got []Message[T]
-			var lost, from uint64
+			var next, lost, from uint64
 			err := r.wait(ctx, "ListenReliable", wake, func() bool {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				from = r.next
-				got, r.next, lost = r.sub.log.read(r.next, batch, nil)
-				return lost > 0 || len(got) > 0
+				from = r.position()
+				got, next, lost = r.sub.log.read(from, r.from.at, batch, nil)
+				if lost == 0 && len(got) == 0 {
+					r.claim(from, next, nil) // what is never to be returned
+					return false
+				}
+				return true
 			})
 			var end *WaitError
 			if errors.As(err, &end) {
 				r.endLoop(end, yield)
 				return
 			}
-			if lost > 0 && !yield(Message[T]{}, &LossError{Topic: r.Topic(), Lost: lost}) {
-				r.giveBack(from + lost)
-				return
-			}
-			for i := range got {
-				if !yield(got[i], got[i].err) {
-					r.giveBack(from + lost + uint64(i) + 1)
+			if lost > 0 {
+				if !r.claim(from, from+lost, nil) {
+					continue
+				}
+				if from += lost; !yield(Message[T]{}, r.loss(lost)) {
 					return
 				}
-				if ctx.Err() != nil && i+1 < len(got) {
-					r.giveBack(from + lost + uint64(i) + 1)
+			}
+			first := next - uint64(len(got))
+			for i := range got {
+				to := first + uint64(i) + 1
+				if ctx.Err() != nil || !r.claim(from, to, &got[i]) {
 					break
+				}
+				if from = to; !yield(got[i], got[i].err) {
+					return
 				}
 			}
 		}
 	}
 }
 
-func (r *Reader[T]) giveBack(next uint64) {
-	r.mu.Lock()
-	r.next = next
-	r.mu.Unlock()
-}
-
-// Collect waits until d after the call, or after the mark of an anchored
-// reader, and returns what arrived from the reader's position until then. It
-// ends early, with an error beside what there is, when ctx ends or the link is
-// lost.
+// Collect waits until d after the call, or after the mark of a reader made by
+// After, and returns what arrived from the reader's position until then; the
+// position moves behind it. It ends early, with an error beside what there is,
+// when ctx ends or the link is lost.
 func (r *Reader[T]) Collect(ctx context.Context, d time.Duration) (*measure.Window, error) {
-	o, err := r.collect(d)
-	if err != nil {
-		return nil, err
+	if err := r.astray(); err != nil {
+		return nil, &WaitError{Op: "Collect", Topic: r.Topic(), Err: err}
 	}
+	o := newObservation(r.sub.log, r.sub.g, r.Topic())
 	defer o.Close()
+	o.Call = r.sub.g.tl.Now()
+	o.Start, o.End = r.from, o.Call.at.Add(d)
+	if r.anchor == anchorMark {
+		o.End = r.from.at.Add(d)
+	}
+	r.mu.Lock()
+	from, read := r.next, r.read
+	r.mu.Unlock()
+	o.beginAt(from)
 	stop := context.AfterFunc(ctx, func() { o.interrupt(context.Cause(ctx)) })
 	defer stop()
-	w, err := o.window()
+	w, err := o.window(read)
+	if w.Len() > 0 {
+		last := w.At(w.Len() - 1)
+		r.claim(from, o.kept, &Message[T]{order: last.Order, Received: last.Received})
+	}
 	if err != nil {
 		err = &WaitError{Op: "Collect", Topic: r.Topic(), Waited: time.Since(o.Call.at), Received: uint64(w.Len()), Err: err}
 	}
@@ -287,16 +348,21 @@ func (r *Reader[T]) Collect(ctx context.Context, d time.Duration) (*measure.Wind
 }
 
 // Between is the window of what arrived after a and not after b; a zero a is
-// the beginning. It does not wait.
+// the beginning. It does not wait: a window whose end has not come yet, or that
+// has none, says so in Cut.
 func (s *Subscription[T]) Between(a, b Mark) *measure.Window {
 	if a.IsZero() {
 		a = s.log.created
 	}
 	o := newObservation(s.log, s.g, s.log.name)
 	defer o.Close()
+	s.g.Settle() // what was stamped before b is in the window
 	o.Start, o.End, o.last = a, b.at, b.order
 	o.begin()
 	o.sealed = true
-	w, _ := o.window() // sealed: nothing to wait for
+	if o.err = errors.Join(s.g.tl.astray("Between", a), s.g.tl.astray("Between", b)); o.err == nil && time.Until(b.at) > 0 {
+		o.err = fmt.Errorf("the end of the stretch, %s, has not come yet", b)
+	}
+	w, _ := o.window(a) // sealed: nothing to wait for
 	return w
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
+	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/msgs"
 	"github.com/robospec/robospec/transports"
 )
@@ -53,6 +55,16 @@ func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msg
 		return fail(err)
 	}
 	s := newSubscription[*Responder[Req, Resp]](g, name, g.options(opts))
+	s.log.lives = func() measure.Life {
+		m, ok := s.remote.(transports.Matched)
+		if !ok {
+			return measure.Life{Sign: "this wire does not show clients"}
+		}
+		if n, _ := m.Matched(); n > 0 {
+			return measure.Life{State: measure.LifeShown, At: time.Now(), Sign: fmt.Sprintf("%d clients in the graph", n)}
+		}
+		return measure.Life{State: measure.LifeNone, At: time.Now(), Sign: "no client in the graph"}
+	}
 	handle := func(r transports.Request) {
 		m := Message[*Responder[Req, Resp]]{Topic: r.Topic, Received: r.Received, Sent: r.Sent, Seq: r.Seq, hasSeq: r.HasSeq,
 			Publisher: r.Publisher, Size: len(r.Payload)}

@@ -2,8 +2,8 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -31,18 +31,23 @@ func For(ctx context.Context, d time.Duration, block func(ctx context.Context) e
 	soft, cancel := context.WithTimeoutCause(ctx, d, own)
 	defer cancel()
 	err := block(soft)
-	if ctx.Err() != nil {
-		if err == nil {
-			err = context.Cause(ctx)
-		}
-		return err
-	}
-	var got *SoftTimeout
-	if errors.As(err, &got) && got == own {
-		return nil
-	}
-	if errors.Is(err, context.DeadlineExceeded) && context.Cause(soft) == own { //nolint:errorlint // identity is meant
-		return nil
+	if err == nil || endedBy(err, own, context.Cause(soft)) {
+		return context.Cause(ctx)
 	}
 	return err
+}
+
+// endedBy reports whether err says nothing but that own ended the block: each
+// of the errors at the bottom of it is own, or the deadline that a context
+// whose cause is own ends with.
+func endedBy(err error, own *SoftTimeout, cause error) bool {
+	switch e := err.(type) { //nolint:errorlint // walks the tree itself
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !endedBy(err, own, cause) })
+	case interface{ Unwrap() error }:
+		if under := e.Unwrap(); under != nil {
+			return endedBy(under, own, cause)
+		}
+	}
+	return err == own || err == context.DeadlineExceeded && cause == own //nolint:errorlint // identity is meant
 }

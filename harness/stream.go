@@ -3,8 +3,9 @@ package harness
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,7 +17,6 @@ type Stream[T any] struct {
 	start   Mark
 	cancel  context.CancelFunc
 	done    chan struct{}
-	calling atomic.Bool // f runs
 	stopped sync.Once
 
 	mu      sync.Mutex
@@ -50,9 +50,36 @@ func (p *Publisher[T]) Every(period time.Duration, f func(i int) T) *Stream[T] {
 	}
 	go func() {
 		defer close(s.done)
-		s.run(ctx, period)
+		inStream(func() { s.run(ctx, period) })
 	}()
 	return s
+}
+
+// inStream is on the stack of every stream; insideStream looks for it, so that
+// one may be stopped from its own f, or from a callback that its publish runs.
+//
+//go:noinline
+func inStream(run func()) { run() }
+
+func insideStream() bool {
+	name := runtime.FuncForPC(reflect.ValueOf(inStream).Pointer()).Name()
+	pcs := make([]uintptr, 64)
+	for skip := 2; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs)
+		if n == 0 {
+			return false
+		}
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := true; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); f.Function == name {
+				return true
+			}
+		}
+		if n < len(pcs) {
+			return false
+		}
+	}
 }
 
 func (s *Stream[T]) run(ctx context.Context, period time.Duration) {
@@ -68,9 +95,7 @@ func (s *Stream[T]) run(ctx context.Context, period time.Duration) {
 		s.mu.Lock()
 		f := s.f
 		s.mu.Unlock()
-		s.calling.Store(true)
 		v := f(int(k))
-		s.calling.Store(false)
 		if ctx.Err() != nil {
 			return
 		}
@@ -111,7 +136,8 @@ func (s *Stream[T]) Set(f func(i int) T) Mark {
 }
 
 // Stop ends the stream: when it returns nothing more is published. It is a
-// stimulus, the first time.
+// stimulus, the first time. Called from f or from what a stream's publish calls,
+// it does not wait for a publish that another stream has under way.
 func (s *Stream[T]) Stop() Mark {
 	var m Mark
 	s.stopped.Do(func() {
@@ -124,12 +150,11 @@ func (s *Stream[T]) Stop() Mark {
 	return m
 }
 
-// Close ends the stream without being a stimulus; Close of the publisher calls
-// it.
+// Close ends the stream as Stop does, without being a stimulus.
 func (s *Stream[T]) Close() error {
 	s.stopped.Do(func() {})
 	s.cancel()
-	if !s.calling.Load() { // Stop may be called from f
+	if !insideStream() {
 		<-s.done
 	}
 	s.p.shared.mu.Lock()

@@ -42,6 +42,12 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 		return fail(err)
 	}
 	s := newSubscription[T](g, name, o)
+	s.log.lives = func() measure.Life {
+		if l, ok := g.conn.(transports.Lifer); ok {
+			return l.Life(name)
+		}
+		return measure.Life{Sign: "this wire does not show publishers"}
+	}
 	sink := func(p transports.Sample) {
 		m := Message[T]{Topic: p.Topic, Received: p.Received, Sent: p.Sent, Seq: p.Seq, hasSeq: p.HasSeq,
 			Publisher: p.Publisher, Size: len(p.Payload)}
@@ -59,6 +65,7 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	}
 	s.remote, s.release = c, c.Close
 	if err := s.begin(); err != nil {
+		_ = c.Close() // the graph's end is the error to tell
 		return fail(err)
 	}
 	return s, nil
@@ -66,7 +73,8 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 
 func newSubscription[T any](g *Graph, name string, o options) *Subscription[T] {
 	s := &Subscription[T]{g: g, log: newLog[T](g.tl, name, o), release: func() error { return nil }}
-	s.root = &Reader[T]{sub: s, point: s.log.created}
+	s.log.lives = func() measure.Life { return measure.Life{Sign: "nothing shows whether " + name + " is fed"} }
+	s.root = &Reader[T]{sub: s, point: s.log.created, read: s.log.created}
 	return s
 }
 
@@ -133,7 +141,7 @@ func (s *Subscription[T]) Received() uint64 { return s.log.count() }
 
 // WaitForPublishers waits until at least n publishers are matched.
 func (s *Subscription[T]) WaitForPublishers(ctx context.Context, n int) error {
-	return s.g.waitMatched(ctx, s.remote, "WaitForPublishers", s.log.name, n)
+	return s.g.waitMatched(ctx, s.remote, s.log.done, "WaitForPublishers", s.log.name, n)
 }
 
 // WaitForValue returns the newest message if one ever arrived, else the first
@@ -177,20 +185,22 @@ func (s *Subscription[T]) Collect(ctx context.Context, d time.Duration) (*measur
 
 // FromNow is a reader armed now: "arm, stimulate, wait".
 func (s *Subscription[T]) FromNow() *Reader[T] {
-	now := s.g.tl.Now()
-	return &Reader[T]{sub: s, point: now, next: s.log.indexAfter(now)}
+	now, next := s.log.now()
+	return &Reader[T]{sub: s, from: now, point: now, next: next, read: now}
 }
 
 // After is a reader of what arrives after a mark. Expectations on it count and
 // measure time from the mark, whatever happened since.
 func (s *Subscription[T]) After(m Mark) *Reader[T] {
-	return &Reader[T]{sub: s, anchor: anchorMark, from: m, point: m, next: s.log.indexAfter(m)}
+	r := &Reader[T]{sub: s, anchor: anchorMark, from: m, point: m, read: m}
+	r.next, r.atMost = s.log.position(m)
+	return r
 }
 
 // FromStart is a reader of everything the log holds. Expectations on it count
 // from the beginning, whatever happened since, and measure time from the call.
 func (s *Subscription[T]) FromStart() *Reader[T] {
-	return &Reader[T]{sub: s, anchor: anchorStart, from: s.log.created, point: s.log.created}
+	return &Reader[T]{sub: s, anchor: anchorStart, from: s.log.created, point: s.log.created, read: s.log.created}
 }
 
 // Decided is the message that decided the last expectation that held on the
@@ -208,7 +218,7 @@ func (s *Subscription[T]) GomegaString() string {
 	if lost := st.received - (st.next - st.first); lost > 0 {
 		out += fmt.Sprintf(" (the newest %d held)", st.next-st.first)
 	}
-	if m, _, ok := s.log.newest(0); ok {
+	if m, _, ok := s.log.newest(0, time.Time{}); ok {
 		out += ", newest " + m.GomegaString()
 	}
 	if st.err != nil {

@@ -19,16 +19,16 @@ type Timeline struct {
 	began time.Time
 	order atomic.Uint64
 
-	mu       sync.Mutex
-	last     Mark // the last stimulus, zero when there was none
-	awaited  bool // an expectation followed it
-	grouping int  // depth of Stimulus
-	failed   map[uint64]error
-	events   []Event // a ring of the last maxEvents
-	eventAt  int
-	lives    []Living
-	watched  []evidenced
-	until    context.Context
+	mu      sync.Mutex
+	last    Mark     // the last stimulus, zero when there was none
+	awaited bool     // an expectation followed it
+	groups  []*group // the open ones, the innermost last
+	failed  map[uint64]error
+	events  []Event // a ring of the last maxEvents
+	eventAt int
+	lives   []Living
+	watched []evidenced
+	until   context.Context
 }
 
 const maxEvents = 512
@@ -47,6 +47,13 @@ type Mark struct {
 	at     time.Time
 	verb   string
 	object string
+	within *group // what it is a part of
+}
+
+// group is one run of Stimulus.
+type group struct {
+	order  uint64
+	within *group
 }
 
 // IsZero reports whether m lies nowhere.
@@ -88,7 +95,18 @@ func (m Mark) GomegaString() string { return m.String() }
 // Precedes reports whether a message of that place and stamp is after the mark. Every message is after
 // the zero Mark.
 func (m Mark) Precedes(order uint64, received time.Time) bool {
-	return order > m.order && !received.Before(m.at)
+	return m.IsZero() || order > m.order && !received.Before(m.at)
+}
+
+// astray is why m is no mark to count from on this timeline, nil if it is one.
+func (t *Timeline) astray(word string, m Mark) error {
+	switch m.tl {
+	case t:
+		return nil
+	case nil:
+		return fmt.Errorf("%s(mark) of nothing: the mark is zero, since what it would mark has not happened", word)
+	}
+	return fmt.Errorf("%s(%s): the mark lies on another timeline; join the participants with Config.Timeline", word, m)
 }
 
 // later is the later of two marks.
@@ -119,13 +137,14 @@ func (t *Timeline) Mark(label string) Mark { return t.stimulus("mark", label) }
 // Stimulus makes everything that act does to the system one stimulus, marked at
 // its start. What other goroutines do to the system meanwhile is part of it.
 func (t *Timeline) Stimulus(label string, act func()) Mark {
-	m := t.stimulus("stimulus", label)
 	t.mu.Lock()
-	t.grouping++
+	m := t.stimulate("stimulus", label)
+	g := &group{order: m.order, within: m.within}
+	t.groups = append(t.groups, g)
 	t.mu.Unlock()
 	defer func() {
 		t.mu.Lock()
-		t.grouping--
+		t.groups = slices.DeleteFunc(t.groups, func(o *group) bool { return o == g })
 		t.mu.Unlock()
 	}()
 	act()
@@ -139,13 +158,20 @@ func (t *Timeline) Did(verb, object string) Mark { return t.stimulus(verb, objec
 
 // stimulus marks a stimulus, before the act.
 func (t *Timeline) stimulus(verb, object string) Mark {
-	m := t.act(verb, object)
 	t.mu.Lock()
-	if t.grouping == 0 && m.order > t.last.order {
+	defer t.mu.Unlock()
+	return t.stimulate(verb, object)
+}
+
+// stimulate is stimulus under the lock.
+func (t *Timeline) stimulate(verb, object string) Mark {
+	m := t.act(verb, object)
+	if n := len(t.groups); n > 0 {
+		m.within = t.groups[n-1]
+	} else {
 		t.last, t.awaited = m, false
 	}
 	t.record(Event{Mark: m, Stimulus: true})
-	t.mu.Unlock()
 	return m
 }
 
@@ -155,13 +181,14 @@ func (t *Timeline) act(verb, object string) Mark {
 }
 
 // Failed notes that the stimulus of that mark did not happen: what is counted
-// from it is inconclusive. Within Stimulus the whole of it failed.
+// from it is inconclusive. A part of a Stimulus that failed makes the whole of it
+// fail, also when it fails later.
 func (t *Timeline) Failed(m Mark, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed[m.order] = err
-	if t.grouping > 0 {
-		t.failed[t.last.order] = err
+	for g := m.within; g != nil; g = g.within {
+		t.failed[g.order] = err
 	}
 	t.record(Event{Mark: t.act("failed:", m.Cause()), Text: err.Error()})
 }
@@ -238,10 +265,10 @@ type Event struct {
 // Note adds a line to the evidence, such as a verdict, and returns its mark. It
 // is no stimulus.
 func (t *Timeline) Note(verb, object, text string) Mark {
-	e := Event{Mark: t.act(verb, object), Text: text}
 	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := Event{Mark: t.act(verb, object), Text: text}
 	t.record(e)
-	t.mu.Unlock()
 	return e.Mark
 }
 
