@@ -71,20 +71,18 @@ func (sub *Subscription) deliver(x *Sample) {
 
 // Close ends the subscription. When it returns, its sink is not running and will
 // not be called again; called from a sink it does not wait.
-func (sub *Subscription) Close() error {
+func (sub *Subscription) Close() {
 	if sub.closed.Swap(true) {
-		return nil
+		return
 	}
 	s := sub.s
 	s.changeSubs(func(t []*Subscription) []*Subscription {
 		return slices.DeleteFunc(t, func(x *Subscription) bool { return x == sub })
 	})
-	s.w.sendNow(reliable, undeclaration(wire.UndeclareSubscriber, sub.id)) // a lost link has forgotten it
+	s.retract(undeclaration(wire.UndeclareSubscriber, sub.id))
 	if !s.Delivering() {
-		sub.mu.Lock() // waits for a sink that runs
-		sub.mu.Unlock()
+		await(&sub.mu)
 	}
-	return nil
 }
 
 func (s *Session) changeSubs(change func([]*Subscription) []*Subscription) {

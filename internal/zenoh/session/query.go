@@ -24,6 +24,9 @@ type Query struct {
 	Payload    []byte
 	Encoding   wire.Encoding
 	Attachment []byte
+	// Patience is how long the router waits for replies; 0 is a second longer than
+	// the context, or without a deadline for ever.
+	Patience time.Duration
 }
 
 // Reply is one answer.
@@ -68,9 +71,10 @@ func (s *Session) Get(ctx context.Context, q Query, on func(*Reply), end func(er
 		TimeoutMillis: math.MaxUint64, Consolidation: wire.ConsolidationNone, Parameters: []byte(q.Parameters),
 		Value: wire.Value{Encoding: q.Encoding, Payload: q.Payload}, Attachment: q.Attachment,
 	}
-	if t, ok := ctx.Deadline(); ok {
-		// The router is to remember it a little longer than we do.
-		m.TimeoutMillis = uint64(max(time.Until(t), 0)/time.Millisecond) + 1000
+	if q.Patience > 0 {
+		m.TimeoutMillis = uint64(q.Patience.Milliseconds())
+	} else if t, ok := ctx.Deadline(); ok {
+		m.TimeoutMillis = uint64((max(time.Until(t), 0) + time.Second).Milliseconds())
 	}
 	p := &query{s: s, on: on, end: end, parts: 1}
 	own := s.choose(key, q.Target)
@@ -280,18 +284,17 @@ func (s *Session) Queryable(ctx context.Context, key string, complete bool, hand
 // Close withdraws the queryable and finishes what it did not answer. When it
 // returns, handle is not running and will not be called again; called from a
 // sink it does not wait.
-func (qb *Queryable) Close() error {
+func (qb *Queryable) Close() {
 	if qb.closed.Swap(true) {
-		return nil
+		return
 	}
 	s := qb.s
 	s.mu.Lock()
 	s.queryables = slices.DeleteFunc(slices.Clone(s.queryables), func(x *Queryable) bool { return x == qb })
 	s.mu.Unlock()
-	s.w.sendNow(reliable, undeclaration(wire.UndeclareQueryable, qb.id)) // a lost link has forgotten it
+	s.retract(undeclaration(wire.UndeclareQueryable, qb.id))
 	if !s.Delivering() {
-		qb.mu.Lock() // waits for handle
-		qb.mu.Unlock()
+		await(&qb.mu)
 	}
 	qb.openMu.Lock()
 	open := qb.open
@@ -300,7 +303,6 @@ func (qb *Queryable) Close() error {
 	for r := range open {
 		r.Finish()
 	}
-	return nil
 }
 
 // choose picks the session's own queryables for a question, as a router picks
@@ -339,7 +341,7 @@ func (s *Session) onRequest(m *wire.Request, owned bool) error {
 	}
 	id := m.ID
 	final := func() {
-		s.w.sendNow(reliable, &wire.ResponseFinal{RequestID: id, QoS: wire.QoSRequest}) // a lost link has ended it
+		s.retract(&wire.ResponseFinal{RequestID: id, QoS: wire.QoSRequest})
 	}
 	key := string(b)
 	var to []*Queryable
@@ -402,9 +404,9 @@ func (r *Request) answer(key string, d *wire.Data, refuse bool) error {
 }
 
 // Finish says that no more answers will come. It is idempotent.
-func (r *Request) Finish() error {
+func (r *Request) Finish() {
 	if r.done.Swap(true) {
-		return nil
+		return
 	}
 	qb := r.qb
 	qb.openMu.Lock()
@@ -412,8 +414,7 @@ func (r *Request) Finish() error {
 	qb.openMu.Unlock()
 	if r.local == nil {
 		r.finals.one()
-		return nil
+		return
 	}
 	qb.s.local.add(item{run: r.finals.one})
-	return nil
 }

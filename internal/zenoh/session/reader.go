@@ -149,7 +149,7 @@ func (s *Session) readAll() error {
 }
 
 func (s *Session) hungUp(err error) error {
-	if err == io.EOF || errors.Is(err, io.ErrClosedPipe) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("the peer hung up without CLOSE; %s", s.w.lastSent())
 	}
 	return fmt.Errorf("read: %w; %s", err, s.w.lastSent())

@@ -170,7 +170,7 @@ func (s *Session) ask(m message, name string, want wire.Kind) error {
 		return fmt.Errorf("send %s: %w", name, err)
 	}
 	if err := s.link.Fill(); err != nil {
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("the peer hung up instead of answering %s %x", name, b[link.Prefix:])
 		}
 		return fmt.Errorf("read the answer to %s: %w", name, err)
@@ -188,12 +188,8 @@ func (s *Session) ask(m message, name string, want wire.Kind) error {
 	case want:
 		return nil
 	case wire.KindClose:
-		err := &CloseError{Reason: r.Close.Reason}
-		if err.Reason == wire.CloseInvalid {
-			return fmt.Errorf("%w to %s (version %d, id %v); a router refuses a version it does not speak and an id that is connected already",
-				err, name, wire.Version, s.zid)
-		}
-		return fmt.Errorf("%w to %s", err, name)
+		return fmt.Errorf("%w to %s (version %d, id %v): routers refuse a version they do not speak and an id that is connected already",
+			&CloseError{Reason: r.Close.Reason}, name, wire.Version, s.zid)
 	}
 	return fmt.Errorf("the peer answered %s with %v", name, r.Kind())
 }
@@ -273,7 +269,7 @@ func (s *Session) end(err error) bool {
 // Close leaves: it says CLOSE, ends everything of the session with
 // transports.ErrClosed and joins its goroutines. It is idempotent and may be
 // called from a sink, whose own goroutine it then does not wait for.
-func (s *Session) Close() error {
+func (s *Session) Close() {
 	s.errMu.Lock()
 	s.leaving = true
 	s.errMu.Unlock()
@@ -287,7 +283,6 @@ func (s *Session) Close() error {
 		<-s.local.done
 	}
 	s.tending.Wait()
-	return nil
 }
 
 // Delivering reports whether the caller runs inside a sink.
@@ -315,6 +310,16 @@ func (s *Session) PeerZID() wire.ZenohID { return s.peer.ZID }
 
 // Peer is the locator of the other end.
 func (s *Session) Peer() string { return s.link.Peer() }
+
+// retract sends a farewell to something. When it does not go out any more, the
+// end of the session has said as much.
+func (s *Session) retract(m message) { _ = s.w.sendNow(reliable, m) }
+
+// await waits until a lock, which is held while a sink runs, is free.
+func await(l sync.Locker) {
+	l.Lock()
+	defer l.Unlock()
+}
 
 // NewID is an id that no other entity of the session has.
 func (s *Session) NewID() uint32 { return s.nextID.Add(1) }

@@ -81,22 +81,20 @@ func (w *Watch) Wait(ctx context.Context) error {
 
 // Close ends the watch. When it returns, on is not running and will not be
 // called again; called from a sink it does not wait.
-func (w *Watch) Close() error {
+func (w *Watch) Close() {
 	if w.closed.Swap(true) {
-		return nil
+		return
 	}
 	s := w.s
 	s.mu.Lock()
 	delete(s.watches, w.id)
 	s.mu.Unlock()
 	if w.mode != wire.InterestCurrent {
-		s.w.sendNow(reliable, &wire.Interest{ID: w.id, Mode: wire.InterestFinal, QoS: wire.QoSDeclare})
+		s.retract(&wire.Interest{ID: w.id, Mode: wire.InterestFinal, QoS: wire.QoSDeclare})
 	}
 	if !s.Delivering() {
-		w.mu.Lock() // waits for on
-		w.mu.Unlock()
+		await(&w.mu)
 	}
-	return nil
 }
 
 func (w *Watch) tell(e Event) {
@@ -181,19 +179,8 @@ func (s *Session) onDeclare(m *wire.Declare) error {
 			return err
 		}
 		key := string(b)
-		if keyexpr.Validate(key) != nil {
-			return nil // as for publications
-		}
-		if m.Answer {
-			if w := s.watch(m.InterestID); w != nil && w.kind == kindOf(m.Kind) {
-				w.declared(m.ID, key)
-			}
-			return nil
-		}
-		for _, w := range s.watching(kindOf(m.Kind)) {
-			if w.mode != wire.InterestCurrent && keyexpr.Intersects(w.key, key) {
-				w.declared(m.ID, key)
-			}
+		for _, w := range s.toldOf(m, key) {
+			w.declared(m.ID, key)
 		}
 	case wire.UndeclareSubscriber, wire.UndeclareQueryable, wire.UndeclareToken:
 		for _, w := range s.watching(kindOf(m.Kind)) {
@@ -201,6 +188,26 @@ func (s *Session) onDeclare(m *wire.Declare) error {
 		}
 	}
 	return nil
+}
+
+// toldOf picks who is told of a declaration: who asked, or everybody whom it
+// concerns. What is no key expression concerns nobody, as with publications.
+func (s *Session) toldOf(m *wire.Declare, key string) (all []*Watch) {
+	if keyexpr.Validate(key) != nil {
+		return nil
+	}
+	if m.Answer {
+		if w := s.watch(m.InterestID); w != nil && w.kind == kindOf(m.Kind) {
+			all = append(all, w)
+		}
+		return all
+	}
+	for _, w := range s.watching(kindOf(m.Kind)) {
+		if w.mode != wire.InterestCurrent && keyexpr.Intersects(w.key, key) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 func (s *Session) watch(id uint32) *Watch {
@@ -271,9 +278,8 @@ func (s *Session) Token(ctx context.Context, key string) (*Token, error) {
 }
 
 // Close withdraws the token.
-func (t *Token) Close() error {
+func (t *Token) Close() {
 	if !t.closed.Swap(true) {
-		t.s.w.sendNow(reliable, undeclaration(wire.UndeclareToken, t.id)) // a lost link has forgotten it
+		t.s.retract(undeclaration(wire.UndeclareToken, t.id))
 	}
-	return nil
 }
