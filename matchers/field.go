@@ -48,17 +48,17 @@ func (f *fieldMatcher) Match(actual any) (bool, error) {
 }
 
 func (f *fieldMatcher) FailureMessage(actual any) string {
-	v, absent, err := f.path.value(actual)
-	switch {
-	case err != nil:
-		return err.Error()
-	case !v.IsValid():
-		return absent
-	}
-	return fmt.Sprintf("Field %s:\n%s", f.path.text, f.m.FailureMessage(v.Interface()))
+	return f.message(actual, types.GomegaMatcher.FailureMessage)
 }
 
 func (f *fieldMatcher) NegatedFailureMessage(actual any) string {
+	return f.message(actual, types.GomegaMatcher.NegatedFailureMessage)
+}
+
+func (f *fieldMatcher) message(actual any, of func(types.GomegaMatcher, any) string) string {
+	if f.wrong != nil {
+		return f.wrong.Error()
+	}
 	v, absent, err := f.path.value(actual)
 	switch {
 	case err != nil:
@@ -66,7 +66,7 @@ func (f *fieldMatcher) NegatedFailureMessage(actual any) string {
 	case !v.IsValid():
 		return absent
 	}
-	return fmt.Sprintf("Field %s:\n%s", f.path.text, f.m.NegatedFailureMessage(v.Interface()))
+	return fmt.Sprintf("Field %s:\n%s", f.path.text, of(f.m, v.Interface()))
 }
 
 // fieldChecks are the checks of every Field in a matcher of messages.

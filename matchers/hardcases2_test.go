@@ -395,7 +395,7 @@ func TestReplies(t *testing.T) {
 		c, text = notTo(first, ReplyWithin(100*ms, 2))
 		want(t, c, text, green)
 		c, text = to(first, ReplyWithin(time.Second, 3))
-		want(t, c, text, red, "got 2, want = 3")
+		want(t, c, text, red, "got 2, want 3")
 		c, text = to(third, FailWithin(time.Second, "odd"))
 		want(t, c, text, green)
 		c, text = to(third, ReplyWithin(time.Second))
