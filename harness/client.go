@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -28,7 +27,7 @@ type Client[Req, Resp any] struct {
 // NewClient declares a client. ctx bounds the call. Errors are as of Subscribe.
 // It does not wait for a server; WaitForServer does.
 func NewClient[Req, Resp any](ctx context.Context, g *Graph, service string, srv msgs.Service[Req, Resp]) (*Client[Req, Resp], error) {
-	fail := func(err error) (*Client[Req, Resp], error) { return nil, fmt.Errorf("client of %s: %w", service, err) }
+	fail := func(err error) (*Client[Req, Resp], error) { return nil, fmt.Errorf("client of %s: %w", service, closed(err)) }
 	name, reqCodec, respCodec, err := serviceOf(g, service, srv)
 	if err != nil {
 		return fail(err)
@@ -96,7 +95,7 @@ func (c *Client[Req, Resp]) Call(ctx context.Context, req Req) *Call[Resp] {
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("call of %s: %w", c.name, err)
+		err = fmt.Errorf("call of %s: %w", c.name, closed(err))
 		c.g.tl.Failed(call.sent, err)
 		call.finish(*new(Resp), time.Time{}, err)
 	}
@@ -188,10 +187,7 @@ func (c *Call[Resp]) finish(v Resp, received time.Time, err error) {
 	if !received.IsZero() {
 		c.ended.at = received
 	}
-	if errors.Is(err, transports.ErrClosed) {
-		err = ErrClosed
-	}
-	c.value, c.err = v, err
+	c.value, c.err = v, closed(err)
 	if err != nil {
 		c.ended.verb = "failure of"
 	}

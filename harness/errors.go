@@ -17,6 +17,14 @@ var (
 	ErrNotHeld = errors.New("harness: no longer held by the log")
 )
 
+// closed is err in the harness's own words.
+func closed(err error) error {
+	if errors.Is(err, transports.ErrClosed) {
+		return ErrClosed
+	}
+	return err
+}
+
 // WaitError is a wait that did not get what it waited for.
 type WaitError struct {
 	// Op is the wait, such as "WaitForNext"; Topic what it waited on.

@@ -52,11 +52,7 @@ func New(conn transports.Conn, cfg Config) *Graph {
 	g := &Graph{conn: conn, cfg: cfg, tl: cfg.Timeline, owned: map[closer]struct{}{}, done: make(chan struct{})}
 	g.wg.Go(func() {
 		<-conn.Done()
-		err := conn.Err()
-		if errors.Is(err, transports.ErrClosed) {
-			err = ErrClosed
-		}
-		g.end(err)
+		g.end(closed(conn.Err()))
 	})
 	return g
 }
@@ -69,12 +65,12 @@ func (g *Graph) end(err error) {
 		return
 	}
 	g.err, g.endedAt = err, g.tl.act("end of the link:", err.Error())
+	close(g.done) // before the waits end, so that who wakes can ask Err
 	for c := range g.owned {
 		if e, ok := c.(ender); ok {
 			e.graphEnded(g.err, g.endedAt)
 		}
 	}
-	close(g.done)
 }
 
 // ender is what has waits that end with the graph.

@@ -35,7 +35,7 @@ type publisherState struct {
 // Advertise declares a publisher. ctx bounds the call. Errors are as of
 // Subscribe.
 func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Option) (*Publisher[T], error) {
-	fail := func(err error) (*Publisher[T], error) { return nil, fmt.Errorf("advertise %s: %w", topic, err) }
+	fail := func(err error) (*Publisher[T], error) { return nil, fmt.Errorf("advertise %s: %w", topic, closed(err)) }
 	name, err := transports.Resolve(topic)
 	if err != nil {
 		return fail(err)
@@ -88,7 +88,7 @@ func (p *Publisher[T]) send(ctx context.Context, v T, m Mark) error {
 		p.shared.buffers.Put(buf)
 	}
 	if err != nil {
-		err = fmt.Errorf("publish on %s: %w", p.name, err)
+		err = fmt.Errorf("publish on %s: %w", p.name, closed(err))
 		p.g.tl.Failed(m, err)
 	}
 	return err

@@ -59,9 +59,9 @@ func (r *Reader[T]) Mark() Mark {
 // GomegaString prints the reader in one line.
 func (r *Reader[T]) GomegaString() string {
 	if r.anchor == anchorMark {
-		return fmt.Sprintf("%s after %s", r.sub.GomegaString(), r.from)
+		return r.sub.print(" after " + r.from.String())
 	}
-	return r.sub.GomegaString()
+	return r.sub.print("")
 }
 
 func (r *Reader[T]) position() uint64 {
@@ -150,9 +150,20 @@ func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get
 // is one, else the first to come. It does not move the position.
 func (r *Reader[T]) WaitForValue(ctx context.Context) (Message[T], error) {
 	var m Message[T]
+	var next uint64
+	asked := false
 	err := r.wait(ctx, "WaitForValue", nil, func() (ok bool) {
-		m, _, ok = r.sub.log.newest(r.position(), r.from.at)
-		return ok
+		if !asked {
+			asked = true
+			m, next, ok = r.sub.log.newest(r.position(), r.from.at)
+			return ok
+		}
+		var one [1]Message[T]
+		var got []Message[T]
+		if got, next, _ = r.sub.log.read(next, r.from.at, one[:0], nil); len(got) > 0 {
+			m = got[0]
+		}
+		return len(got) > 0
 	})
 	if err == nil && m.err != nil {
 		err = m.err

@@ -31,7 +31,7 @@ type Subscription[T any] struct {
 // topic: a T without a codec for this wire, a name or QoS the wire does not
 // take, a lost link.
 func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Option) (*Subscription[T], error) {
-	fail := func(err error) (*Subscription[T], error) { return nil, fmt.Errorf("subscribe to %s: %w", topic, err) }
+	fail := func(err error) (*Subscription[T], error) { return nil, fmt.Errorf("subscribe to %s: %w", topic, closed(err)) }
 	name, err := transports.Resolve(topic)
 	if err != nil {
 		return fail(err)
@@ -212,9 +212,12 @@ func (s *Subscription[T]) Decided() (Message[T], bool) { return s.root.Decided()
 func (s *Subscription[T]) Mark() Mark { return s.root.Mark() }
 
 // GomegaString prints the subscription in one line.
-func (s *Subscription[T]) GomegaString() string {
+func (s *Subscription[T]) GomegaString() string { return s.print("") }
+
+// print prints it, what is looked at beside its name.
+func (s *Subscription[T]) print(part string) string {
 	st := s.log.state()
-	out := fmt.Sprintf("subscription to %s: %d messages", s.log.name, st.received)
+	out := fmt.Sprintf("subscription to %s%s: %d messages", s.log.name, part, st.received)
 	if lost := st.received - (st.next - st.first); lost > 0 {
 		out += fmt.Sprintf(" (the newest %d held)", st.next-st.first)
 	}
