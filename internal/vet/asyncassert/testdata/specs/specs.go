@@ -11,25 +11,25 @@ import (
 )
 
 func silentlyNothing(ctx context.Context, x chan int, m Gomega) {
-	Eventually(x)                                                // want `Eventually\(…\) asserts nothing`
-	Consistently(x, time.Second)                                 // want `Consistently\(…\) asserts nothing`
-	Expect(x)                                                    // want `Expect\(…\) asserts nothing: call Should, ShouldNot, To, ToNot or NotTo on it`
-	Ω(x)                                                         // want `Ω\(…\) asserts nothing`
-	Eventually(ctx, x).WithTimeout(1).WithPolling(1)             // want `Eventually\(…\) asserts nothing`
-	g.Expect(x)                                                  // want `Expect\(…\) asserts nothing`
-	m.Eventually(x)                                              // want `Eventually\(…\) asserts nothing`
-	NewWithT(nil).Consistently(x)                                // want `Consistently\(…\) asserts nothing`
-	(Expect(x))                                                  // want `Expect\(…\) asserts nothing`
-	Expect(x).Error()                                            // want `Expect\(…\) asserts nothing`
-	_ = Expect(x)                                                // want `Expect\(…\) asserts nothing`
-	_, _ = Expect(x), 1                                          // want `Expect\(…\) asserts nothing`
-	defer Eventually(x)                                          // want `Eventually\(…\) asserts nothing`
-	go Consistently(x)                                           // want `Consistently\(…\) asserts nothing`
-	expectSoon(x)                                                // want `expectSoon\(…\) asserts nothing`
-	func() types.Assertion { return Expect(x) }()                // want `this call\(…\) asserts nothing`
-	Eventually(func(g Gomega) { g.Expect(x) }).Should(Succeed()) // want `Expect\(…\) asserts nothing`
+	Eventually(x)                                                // want Eventually
+	Consistently(x, time.Second)                                 // want Consistently
+	Expect(x)                                                    // want Expect
+	Ω(x)                                                         // want Ω
+	Eventually(ctx, x).WithTimeout(1).WithPolling(1)             // want Eventually
+	g.Expect(x)                                                  // want Expect
+	m.Eventually(x)                                              // want Eventually
+	NewWithT(nil).Consistently(x)                                // want Consistently
+	(Expect(x))                                                  // want Expect
+	Expect(x).Error()                                            // want Expect
+	_ = Expect(x)                                                // want Expect
+	_, _ = Expect(x), 1                                          // want Expect
+	defer Eventually(x)                                          // want Eventually
+	go Consistently(x)                                           // want Consistently
+	expectSoon(x)                                                // want expectSoon
+	func() types.Assertion { return Expect(x) }()                // want this call
+	Eventually(func(g Gomega) { g.Expect(x) }).Should(Succeed()) // want Expect
 	if x != nil {
-		Eventually(x). // want `Eventually\(…\) asserts nothing`
+		Eventually(x). // want Eventually
 				WithTimeout(time.Second)
 	}
 }
