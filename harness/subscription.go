@@ -31,7 +31,9 @@ type Subscription[T any] struct {
 // topic: a T without a codec for this wire, a name or QoS the wire does not
 // take, a lost link.
 func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Option) (*Subscription[T], error) {
-	fail := func(err error) (*Subscription[T], error) { return nil, fmt.Errorf("subscribe to %s: %w", topic, closed(err)) }
+	fail := func(err error) (*Subscription[T], error) {
+		return nil, fmt.Errorf("subscribe to %s: %w", topic, closed(err))
+	}
 	name, err := transports.Resolve(topic)
 	if err != nil {
 		return fail(err)
