@@ -27,7 +27,9 @@ type Client[Req, Resp any] struct {
 // NewClient declares a client. ctx bounds the call. Errors are as of Subscribe.
 // It does not wait for a server; WaitForServer does.
 func NewClient[Req, Resp any](ctx context.Context, g *Graph, service string, srv msgs.Service[Req, Resp]) (*Client[Req, Resp], error) {
-	fail := func(err error) (*Client[Req, Resp], error) { return nil, fmt.Errorf("client of %s: %w", service, closed(err)) }
+	fail := func(err error) (*Client[Req, Resp], error) {
+		return nil, fmt.Errorf("client of %s: %w", service, closed(err))
+	}
 	name, reqCodec, respCodec, err := serviceOf(g, service, srv)
 	if err != nil {
 		return fail(err)

@@ -64,7 +64,10 @@ func (g *Graph) end(err error) {
 	if g.err != nil {
 		return
 	}
-	g.err, g.endedAt = err, g.tl.act("end of the link:", err.Error())
+	g.err = err
+	if g.endedAt = g.tl.act("close of", "the graph"); !errors.Is(err, ErrClosed) {
+		g.endedAt = g.tl.Note("end of the link:", err.Error(), "")
+	}
 	close(g.done) // before the waits end, so that who wakes can ask Err
 	for c := range g.owned {
 		if e, ok := c.(ender); ok {

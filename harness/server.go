@@ -49,7 +49,9 @@ type Responder[Req, Resp any] struct {
 // Serve declares a server. ctx bounds the call. Errors are as of Subscribe. A
 // request that does not decode is kept, and refused with the reason.
 func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msgs.Service[Req, Resp], opts ...Option) (*Server[Req, Resp], error) {
-	fail := func(err error) (*Server[Req, Resp], error) { return nil, fmt.Errorf("serve %s: %w", service, closed(err)) }
+	fail := func(err error) (*Server[Req, Resp], error) {
+		return nil, fmt.Errorf("serve %s: %w", service, closed(err))
+	}
 	name, reqCodec, respCodec, err := serviceOf(g, service, srv)
 	if err != nil {
 		return fail(err)
