@@ -1,0 +1,117 @@
+// Package zenohtalker tests talker.py, a Python program that uses eclipse-zenoh
+// and knows nothing of robospec. Each spec starts it and ends it. The router is
+// the one that ROBOSPEC_GRAPH names, or one of our own.
+package zenohtalker_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/robospec/robospec/fixtures"
+	"github.com/robospec/robospec/harness"
+	"github.com/robospec/robospec/internal/testenv"
+	. "github.com/robospec/robospec/matchers"
+	"github.com/robospec/robospec/msgs"
+)
+
+const ms = time.Millisecond
+
+var python, router string
+
+func TestTalker(t *testing.T) {
+	python = testenv.Python(t)
+	router = os.Getenv(fixtures.EnvGraph)
+	if router == "" {
+		router = "zenoh://" + strings.TrimPrefix(testenv.ZenohRouter(t), "tcp/")
+	}
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "talker", fixtures.Interruptible)
+}
+
+type state struct {
+	Mode  string
+	Count int
+}
+
+type addends struct{ A, B any }
+
+type total struct{ Sum int }
+
+var add = msgs.JSONService[addends, total]("demo/srv/Add")
+
+var _ = Describe("the talker", func() {
+	var (
+		rig     *fixtures.Rig
+		command *harness.Publisher[string]
+		count   *harness.Subscription[string]
+		states  *harness.Subscription[state]
+		adder   *harness.Client[addends, total]
+		talker  *fixtures.Proc
+	)
+
+	BeforeEach(func() {
+		rig = fixtures.Graph(GinkgoT(), fixtures.On(router))
+		command = fixtures.Advertise[string](rig, "/talker/command")
+		count = fixtures.Subscribe[string](rig, "/talker/count")
+		states = fixtures.Subscribe[state](rig, "/talker/state", harness.JSON[state]())
+		adder = fixtures.NewClient(rig, "/talker/add", add)
+
+		endpoint := "tcp/" + strings.TrimPrefix(router, "zenoh://")
+		talker = fixtures.Process(rig, exec.Command(python, "talker.py", endpoint))
+		Expect(talker.Stdout()).To(ReceiveWithin(10*time.Second, "ready"))
+		fixtures.WaitForSubscribers(rig, command, 1)
+		fixtures.WaitForServer(rig, adder)
+	})
+
+	say := func(ctx SpecContext, word string) harness.Mark {
+		GinkgoHelper()
+		mark, err := command.Publish(ctx, word)
+		Expect(err).NotTo(HaveOccurred())
+		return mark
+	}
+
+	It("counts from 1", func() {
+		Expect(count.FromStart()).To(Within(time.Second, InOrder("1", "2", "3")))
+	})
+
+	It("counts 20 times a second", func() {
+		Expect(count).To(Over(2*time.Second, HaveRate(BeNumerically("~", 20, 4))))
+	})
+
+	It("tells how far it is", func() {
+		Expect(states).To(ReceiveWithin(2*time.Second, And(
+			Field("Mode", "talking"),
+			Field("Count", BeNumerically(">", 10)),
+		)))
+	})
+
+	It("adds", func(ctx SpecContext) {
+		call := adder.Call(ctx, addends{2, 3})
+		Expect(call).To(ReplyWithin(500*ms, Field("Sum", 5)))
+	})
+
+	It("refuses to add a word to a number", func(ctx SpecContext) {
+		call := adder.Call(ctx, addends{2, "three"})
+		Expect(call).To(FailWithin(500*ms, "cannot add"))
+	})
+
+	It("is silent while it is paused", func(ctx SpecContext) {
+		pause := say(ctx, "pause")
+		Expect(states).To(ReceiveWithin(time.Second, Field("Mode", "paused")))
+		Expect(count.After(pause.Add(200 * ms))).To(StaySilentFor(time.Second))
+		say(ctx, "resume")
+		Expect(count).To(ReceiveWithin(500 * ms))
+	})
+
+	It("ends when it is told to", func(ctx SpecContext) {
+		say(ctx, "quit")
+		Expect(talker).To(ExitWithin(5*time.Second, 0))
+		Expect(talker.Stdout().FromStart()).To(Within(ms, InOrder("ready", "command: quit", "bye")))
+	})
+})
