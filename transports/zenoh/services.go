@@ -69,7 +69,8 @@ func (v *server) ask(r *session.Request) {
 		if errors.Is(err, session.ErrFinished) {
 			return transports.ErrClosed // the server was closed meanwhile
 		}
-		return errors.Join(err, r.Finish())
+		r.Finish()
+		return err
 	}
 	v.handle(transports.Request{
 		Sample: transports.Sample{

@@ -45,8 +45,13 @@ func newCable(t transporttest.TB, router string) *cable {
 			close(near)
 			return
 		}
-		running.Go(func() { io.Copy(b, a); b.Close(); a.Close() })
-		running.Go(func() { io.Copy(a, b); b.Close(); a.Close() })
+		join := func(to, from net.Conn) {
+			_, _ = io.Copy(to, from) // ends when either side does
+			to.Close()
+			from.Close()
+		}
+		running.Go(func() { join(a, b) })
+		running.Go(func() { join(b, a) })
 		near <- a
 	})
 	c := &cable{endpoint: "tcp/" + ln.Addr().String()}

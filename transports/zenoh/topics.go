@@ -174,7 +174,7 @@ func (c *Conn) Subscribe(ctx context.Context, topic string, _ transports.Type, q
 	}
 	c.mu.Unlock()
 	if err := u.declare(ctx); err != nil {
-		u.Close()
+		u.close()
 		return nil, fmt.Errorf("subscribe to /%s: %w", key, err)
 	}
 	c.mu.Lock()
@@ -346,8 +346,13 @@ func (u *subscription) take(x *session.Sample) {
 
 // Close implements transports.Closer.
 func (u *subscription) Close() error {
+	u.close()
+	return nil
+}
+
+func (u *subscription) close() {
 	if u.closed.Swap(true) {
-		return nil
+		return
 	}
 	c := u.c
 	c.mu.Lock()
@@ -359,5 +364,4 @@ func (u *subscription) Close() error {
 	}
 	c.mu.Unlock()
 	u.open.close()
-	return nil
 }

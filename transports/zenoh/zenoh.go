@@ -109,7 +109,10 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 func (c *Conn) Encoding() string { return msgs.Raw }
 
 // Close implements transports.Conn.
-func (c *Conn) Close() error { return c.s.Close() }
+func (c *Conn) Close() error {
+	c.s.Close()
+	return nil
+}
 
 // Done implements transports.Conn.
 func (c *Conn) Done() <-chan struct{} { return c.s.Done() }
@@ -159,14 +162,14 @@ func (c *Conn) begin(ctx context.Context) error {
 	return c.s.Err()
 }
 
-// closer ends several things in order.
-type closer []func() error
+// closer ends several things, the last one first.
+type closer []func()
 
-func (c *closer) add(f func() error) { *c = append(*c, f) }
+func (c *closer) add(f func()) { *c = append(*c, f) }
 
 func (c *closer) close() {
 	for _, f := range slices.Backward(*c) {
-		f() // of a session's entities no Close fails
+		f()
 	}
 	*c = nil
 }

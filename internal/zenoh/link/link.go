@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -79,7 +80,7 @@ func (l *Conn) Fill() error {
 		n, err := l.c.Read(l.buf[l.end:])
 		l.end += n
 		if err != nil && !l.whole() {
-			if err == io.EOF && l.end > l.start {
+			if errors.Is(err, io.EOF) && l.end > l.start {
 				err = io.ErrUnexpectedEOF
 			}
 			return err

@@ -117,7 +117,7 @@ func TestBatchesInPiecesOfAnySize(t *testing.T) {
 				got = append(got, bytes.Clone(b))
 			}
 		}
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			t.Fatalf("pieces of %d: %v after %d batches", piece, err, len(got))
 		}
 		if len(got) != len(want) {
@@ -134,9 +134,11 @@ func TestBatchesInPiecesOfAnySize(t *testing.T) {
 func TestStreamThatEndsInsideABatch(t *testing.T) {
 	for _, part := range [][]byte{{5}, {5, 0}, {5, 0, 1, 2, 3, 4}} {
 		l, c := pair(t)
-		c.Write(part)
+		if _, err := c.Write(part); err != nil {
+			t.Fatal(err)
+		}
 		c.Close()
-		if err := l.Fill(); err != io.ErrUnexpectedEOF {
+		if err := l.Fill(); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("% x, then the end: %v", part, err)
 		}
 	}
@@ -175,9 +177,13 @@ func TestTryWriteNeverWaits(t *testing.T) {
 
 func TestTryWriteAllocatesNothing(t *testing.T) {
 	l, c := pair(t)
-	go io.Copy(io.Discard, c)
+	go func() { _, _ = io.Copy(io.Discard, c) }() // ends with the link
 	b := []byte("0123456789")
-	if n := testing.AllocsPerRun(100, func() { l.TryWrite(b) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		if n, err := l.TryWrite(b); n != len(b) || err != nil {
+			t.Fatal(n, err)
+		}
+	}); n != 0 {
 		t.Errorf("%v allocations a write", n)
 	}
 	l.Close()
@@ -268,4 +274,45 @@ func TestTLSNeedsItsAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+}
+
+// FuzzFill compares the batches of an arbitrary stream, read in pieces, with
+// those that its length prefixes say.
+func FuzzFill(f *testing.F) {
+	f.Add([]byte{1, 0, 'a', 0, 0, 2, 0, 'b', 'c'}, uint16(2))
+	f.Add([]byte{0xff, 0xff, 1}, uint16(1))
+	f.Fuzz(func(t *testing.T, stream []byte, piece uint16) {
+		ours, theirs := net.Pipe()
+		l := New(ours, "pipe")
+		defer l.Close()
+		go func() {
+			defer theirs.Close()
+			for rest := stream; len(rest) > 0; {
+				n, err := theirs.Write(rest[:min(int(piece)+1, len(rest))])
+				if err != nil {
+					return
+				}
+				rest = rest[n:]
+			}
+		}()
+		rest := stream
+		for {
+			err := l.Fill()
+			for b, ok := l.Next(); ok; b, ok = l.Next() {
+				n := int(rest[0]) | int(rest[1])<<8
+				if !bytes.Equal(b, rest[2:2+n]) {
+					t.Fatalf("batch % x, want % x", b, rest[2:2+n])
+				}
+				rest = rest[2+n:]
+			}
+			if err == nil {
+				continue
+			}
+			whole := len(rest) >= 2 && len(rest)-2 >= int(rest[0])|int(rest[1])<<8
+			if whole || errors.Is(err, io.EOF) != (len(rest) == 0) {
+				t.Fatalf("%v with % x left", err, rest)
+			}
+			return
+		}
+	})
 }

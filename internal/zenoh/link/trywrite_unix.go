@@ -3,6 +3,7 @@
 package link
 
 import (
+	"errors"
 	"net"
 	"syscall"
 )
@@ -31,7 +32,7 @@ func (t *tryWriter) init(c net.Conn) {
 	t.do = func(fd uintptr) bool {
 		for {
 			t.n, t.err = syscall.Write(int(fd), t.b)
-			if t.err != syscall.EINTR {
+			if !errors.Is(t.err, syscall.EINTR) {
 				return true // done, whatever came of it: never wait
 			}
 		}
@@ -48,7 +49,7 @@ func (t *tryWriter) write(b []byte) (int, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case t.err == syscall.EAGAIN:
+	case errors.Is(t.err, syscall.EAGAIN):
 		return 0, nil
 	case t.err != nil:
 		return 0, &net.OpError{Op: "write", Net: "tcp", Err: t.err}

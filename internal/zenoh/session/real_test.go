@@ -163,10 +163,10 @@ func TestMessageBeyondTheLimitCostsTheLink(t *testing.T) {
 // get asks and returns the replies and how it ended.
 func get(tb testing.TB, s *session.Session, q session.Query) ([]session.Reply, error) {
 	tb.Helper()
-	return getFor(tb, background(tb), s, q)
+	return getFor(background(tb), tb, s, q)
 }
 
-func getFor(tb testing.TB, ctx context.Context, s *session.Session, q session.Query) (replies []session.Reply, err error) {
+func getFor(ctx context.Context, tb testing.TB, s *session.Session, q session.Query) (replies []session.Reply, err error) {
 	tb.Helper()
 	ended := make(chan error, 2)
 	must(tb, s.Get(ctx, q, func(r *session.Reply) { replies = append(replies, *r) }, func(err error) { ended <- err }))
@@ -207,7 +207,7 @@ func TestAskForeignQueryables(t *testing.T) {
 	peer.Do("queryable", "q/hold", "answer", "hold")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("the spec's patience"))
 	defer cancel()
-	if _, err := getFor(t, ctx, s, session.Query{Key: "q/hold"}); err == nil || err.Error() != "the spec's patience" {
+	if _, err := getFor(ctx, t, s, session.Query{Key: "q/hold"}); err == nil || err.Error() != "the spec's patience" {
 		t.Errorf("our own deadline: %v", err)
 	}
 	r, err = get(t, s, session.Query{Key: "q/t$*", Target: wire.TargetAll})
@@ -301,8 +301,7 @@ func TestAnswerForeignQueries(t *testing.T) {
 	}
 	// Closing ends what was not answered.
 	asked := make(chan struct{})
-	var hold *session.Queryable
-	hold = serve("hold", true, func(*session.Request) { close(asked) })
+	hold := serve("hold", true, func(*session.Request) { close(asked) })
 	go func() { <-asked; hold.Close() }()
 	if told := ask("hold"); len(told) != 0 {
 		t.Errorf("%v", told)

@@ -40,54 +40,69 @@ func background(tb testing.TB) context.Context {
 	return ctx
 }
 
-// BenchmarkEchoLocal is the figure of afor's benchmark: two pairs of publisher
-// and subscription echo one message inside one session.
-func BenchmarkEchoLocal(b *testing.B) {
-	s := dial(b, testenv.ZenohRouter(b), session.Config{})
+// echo has two pairs of publisher and subscription hand one message to and fro
+// b.N times, as afor's benchmark does: near has one end of each pair, far the
+// others.
+func echo(b *testing.B, near, far *session.Session, c session.PublisherConfig) {
 	ctx := context.Background()
-	ping, _ := s.Publisher("echo/ping", session.PublisherConfig{Heard: func() bool { return false }})
-	pong, _ := s.Publisher("echo/pong", session.PublisherConfig{Heard: func() bool { return false }})
+	ping, pong := publisher(b, near, "echo/ping", c), publisher(b, far, "echo/pong", c)
 	done := make(chan struct{})
-	payload := make([]byte, 8)
 	n := 0
-	s.Subscribe(ctx, "echo/ping", func(x *session.Sample) { pong.Put(ctx, session.Put{Payload: x.Payload}) })
-	s.Subscribe(ctx, "echo/pong", func(x *session.Sample) {
+	send := func(p *session.Publisher, payload []byte) {
+		if err := p.Put(ctx, session.Put{Payload: payload}); err != nil {
+			b.Error(err)
+		}
+	}
+	_, err := far.Subscribe(ctx, "echo/ping", func(x *session.Sample) { send(pong, x.Payload) })
+	must(b, err)
+	_, err = near.Subscribe(ctx, "echo/pong", func(x *session.Sample) {
 		if n += 2; n >= b.N {
 			close(done)
 			return
 		}
-		ping.Put(ctx, session.Put{Payload: x.Payload})
+		send(ping, x.Payload)
 	})
-	s.Barrier(background(b))
+	must(b, err)
+	must(b, near.Barrier(background(b)))
+	must(b, far.Barrier(background(b)))
 	b.ReportAllocs()
 	b.ResetTimer()
-	ping.Put(ctx, session.Put{Payload: payload})
+	send(ping, make([]byte, 8))
 	<-done
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "hops/s")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }
 
-func BenchmarkEchoRemote(b *testing.B) {
+func BenchmarkEchoInOneSession(b *testing.B) {
+	s := dial(b, testenv.ZenohRouter(b), session.Config{})
+	echo(b, s, s, session.PublisherConfig{Heard: func() bool { return false }})
+}
+
+func BenchmarkEchoThroughARouter(b *testing.B) {
 	at := testenv.ZenohRouter(b)
-	s, r := dial(b, at, session.Config{}), dial(b, at, session.Config{})
-	ctx := context.Background()
-	ping, _ := s.Publisher("echo/ping", session.PublisherConfig{})
-	pong, _ := r.Publisher("echo/pong", session.PublisherConfig{})
+	echo(b, dial(b, at, session.Config{}), dial(b, at, session.Config{}), session.PublisherConfig{})
+}
+
+// BenchmarkStream is how many messages of 100 bytes pass from one session to
+// another.
+func BenchmarkStream(b *testing.B) {
+	at := testenv.ZenohRouter(b)
+	from, to := dial(b, at, session.Config{}), dial(b, at, session.Config{})
 	done := make(chan struct{})
-	payload := make([]byte, 8)
 	n := 0
-	r.Subscribe(ctx, "echo/ping", func(x *session.Sample) { pong.Put(ctx, session.Put{Payload: x.Payload}) })
-	s.Subscribe(ctx, "echo/pong", func(x *session.Sample) {
-		if n += 2; n >= b.N {
+	_, err := to.Subscribe(background(b), "stream", func(*session.Sample) {
+		if n++; n == b.N {
 			close(done)
-			return
 		}
-		ping.Put(ctx, session.Put{Payload: x.Payload})
 	})
-	s.Barrier(background(b))
-	r.Barrier(background(b))
+	must(b, err)
+	must(b, to.Barrier(background(b)))
+	p := publisher(b, from, "stream", session.PublisherConfig{})
+	payload := make([]byte, 100)
 	b.ReportAllocs()
 	b.ResetTimer()
-	ping.Put(ctx, session.Put{Payload: payload})
+	for range b.N {
+		must(b, p.Put(context.Background(), session.Put{Payload: payload}))
+	}
 	<-done
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "hops/s")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }

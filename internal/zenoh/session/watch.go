@@ -159,6 +159,7 @@ func (s *Session) onDeclare(m *wire.Declare) error {
 	x := &s.rx
 	switch m.Kind {
 	case wire.DeclareKeyExpr:
+		m.Key.SenderMapping = true // of what else could it be made
 		key, err := x.resolve(&m.Key)
 		if err != nil {
 			return err

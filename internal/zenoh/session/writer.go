@@ -195,11 +195,10 @@ func (w *writer) fragments(on lane) {
 	}
 }
 
-// keepAlive sends one if nothing was written since it was called last.
+// keepAlive sends one if nothing else was written since it was called last.
 func (w *writer) keepAlive() {
 	w.mu.Lock()
 	due := !w.wrote && !w.busy && w.shut == nil
-	w.wrote = false
 	if due {
 		w.begin()
 		w.pending = new(wire.KeepAlive).Append(w.pending)
@@ -209,6 +208,9 @@ func (w *writer) keepAlive() {
 	if due {
 		w.flush()
 	}
+	w.mu.Lock()
+	w.wrote = false
+	w.mu.Unlock()
 }
 
 // flush writes what is pending unless somebody is at it already.
