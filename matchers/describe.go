@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strings"
 
 	gomega "github.com/onsi/gomega/matchers"
@@ -62,6 +63,10 @@ func describe(m any) string {
 		return fmt.Sprintf("has length %d", m.Count)
 	case *gomega.ContainElementMatcher:
 		return "contains element " + describe(asMatcher(m.Element))
+	case *gomega.HaveEachMatcher:
+		return "each " + describe(asMatcher(m.Element))
+	case *gomega.WithTransformMatcher:
+		return transformName(m) + " " + describe(m.Matcher)
 	case *gomega.BeTrueMatcher:
 		return "= true"
 	case *gomega.BeFalseMatcher:
@@ -177,6 +182,10 @@ func misses(m types.GomegaMatcher, v any, where string) (out []string) {
 		}
 	case *gomega.EqualMatcher:
 		return diff(reflect.ValueOf(v), reflect.ValueOf(m.Expected), where, 0)
+	case *gomega.WithTransformMatcher:
+		if x, ok := transformed(m, v); ok {
+			return misses(m.Matcher, x, join(where, transformName(m)))
+		}
 	}
 	return at(fmt.Sprintf("got %s, want %s", short(v), wanted(m)))
 }
@@ -201,6 +210,27 @@ func haveField(m *gomega.HaveFieldMatcher, v any) (any, bool) {
 		return nil, false
 	}
 	return f.Interface(), true
+}
+
+// transformName is "speed()" for the function speed, "func()" for one without a
+// name.
+func transformName(m *gomega.WithTransformMatcher) string {
+	f := runtime.FuncForPC(reflect.ValueOf(m.Transform).Pointer())
+	if f == nil || closure.MatchString(f.Name()) {
+		return "func()"
+	}
+	return f.Name()[strings.LastIndexByte(f.Name(), '.')+1:] + "()"
+}
+
+var closure = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
+// transformed is what the transform makes of v, which has gone well before.
+func transformed(m *gomega.WithTransformMatcher, v any) (any, bool) {
+	f := reflect.ValueOf(m.Transform)
+	if v == nil || !reflect.TypeOf(v).AssignableTo(f.Type().In(0)) {
+		return nil, false
+	}
+	return f.Call([]reflect.Value{reflect.ValueOf(v)})[0].Interface(), true
 }
 
 // diff lists where two values differ.
@@ -275,6 +305,10 @@ func closeness(m types.GomegaMatcher, v any) float64 {
 	case *gomega.HaveFieldMatcher:
 		if f, ok := haveField(m, v); ok {
 			return closeness(asMatcher(m.Expected), f)
+		}
+	case *gomega.WithTransformMatcher:
+		if x, ok := transformed(m, v); ok {
+			return closeness(m.Matcher, x)
 		}
 	case *gomega.BeNumericallyMatcher:
 		if len(m.CompareTo) > 0 {
