@@ -56,9 +56,11 @@ func (g *Gaps) Max(s Stretch) (Gap, error) {
 	}
 	longest := g.longest
 	if longest.Length == 0 {
-		longest = Gap{From: g.first, After: 0}
+		longest = Gap{From: g.begin, After: 0}
 	}
-	if d := g.first.Sub(s.From); d > longest.Length {
+	// From the first message's own stamp, though a later one may lie before it:
+	// the time between those two is no shorter for it.
+	if d := g.begin.Sub(s.From); d > longest.Length {
 		longest = Gap{Length: d, From: s.From, After: -1}
 	}
 	if d := s.To.Sub(g.last); d > longest.Length {

@@ -16,6 +16,7 @@ const maxStepBack = 100 * time.Millisecond
 type stamps struct {
 	n           int
 	first, last time.Time // the lowest and the highest so far
+	begin       time.Time // that of the first message
 
 	back      time.Duration // the longest step back, at message backAt
 	backAt    int
@@ -29,7 +30,7 @@ func (s *stamps) add(t time.Time) time.Duration {
 	}
 	s.n++
 	if s.n == 1 {
-		s.first, s.last = t, t
+		s.first, s.last, s.begin = t, t, t
 		return 0
 	}
 	if step := t.Sub(s.last); step >= 0 {
