@@ -106,3 +106,15 @@ func BenchmarkStream(b *testing.B) {
 	<-done
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }
+
+// TestPutAllocates nothing on the way to the socket; what is heard in this
+// session costs the copy of the payload.
+func TestPutAllocates(t *testing.T) {
+	s := dial(t, testenv.ZenohRouter(t), session.Config{})
+	p := publisher(t, s, "a", session.PublisherConfig{Source: true})
+	put := session.Put{Payload: make([]byte, 100)}
+	ctx := context.Background()
+	if n := testing.AllocsPerRun(1000, func() { must(t, p.Put(ctx, put)) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -98,9 +98,9 @@ func (w *writer) sendNow(on lane, messages ...message) error {
 func (w *writer) wait(ctx context.Context) error {
 	for {
 		w.mu.Lock()
-		if w.shut != nil || len(w.pending) < full {
-			defer w.mu.Unlock()
-			return w.shut
+		if err := w.shut; err != nil || len(w.pending) < full {
+			w.mu.Unlock() // a defer in a loop would allocate
+			return err
 		}
 		if w.room == nil {
 			w.room = make(chan struct{})
