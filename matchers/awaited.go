@@ -121,7 +121,7 @@ func ExitWithin(d time.Duration, code any) types.GomegaMatcher {
 	w := newAwaited(call("ExitWithin", d.String(), []any{code}), d, fmt.Sprintf("to exit within %v with code %s", d, wanted(m)), nil)
 	w.judge = func(o harness.Outcome) (bool, string, error) {
 		if o.Err != nil {
-			return false, "it did not run: " + o.Err.Error(), nil
+			return false, "it did not run: " + o.Err.Error(), nil //nolint:nilerr // a failure, not misuse
 		}
 		ok, err := m.Match(o.Value)
 		return ok, fmt.Sprintf("it exited with code %v", o.Value), err

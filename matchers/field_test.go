@@ -65,11 +65,11 @@ func TestFieldMatches(t *testing.T) {
 
 func TestFieldIsWrong(t *testing.T) {
 	for path, part := range map[string]string{
-		"Levle": "has no field Levle; there are Position, Covariance", "Position.W": "Position (struct { X float64; Y float64; Z float64 }) has no field W; there are X, Y, Z",
+		"Lavel": "has no field Lavel; there are Position, Covariance", "Position.W": "Position (struct { X float64; Y float64; Z float64 }) has no field W; there are X, Y, Z",
 		"Covariance[36]": "Covariance has 36 elements", "Level[0]": "no array", "Level.X": "has no fields", "hidden": "no field hidden",
 		"Names[Name=x]": "elements of Names are string", "Status[Nam=x]": "have no field Nam; there are Name, Level",
 		"Position..X": "at byte 9 a name was expected", ".X": "at byte 0", "Names[": "] was expected", "Names[x]": "an index or Name=value", "Names[-1]": "an index",
-		"Names[0]X": "a dot or [", "Position.": "", "Next.Levle": "Next (matchers_test.pose) has no field Levle",
+		"Names[0]X": "a dot or [", "Position.": "", "Next.Lavel": "Next (matchers_test.pose) has no field Lavel",
 	} {
 		ok, err := Field(path, 1).Match(somePose())
 		if path == "Position." { // a trailing dot is no name

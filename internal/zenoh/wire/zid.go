@@ -86,7 +86,7 @@ func (z ZenohID) Bytes() []byte { return slices.Clone(z.b[:z.n]) }
 
 // lenNibble is the length as INIT and others pack it: length-1 in bits 4–7.
 // The zero value counts as one byte, which Append then writes as 0.
-func (z ZenohID) lenNibble() byte { return byte(max(z.n, 1)-1) << 4 }
+func (z ZenohID) lenNibble() byte { return (max(z.n, 1) - 1) << 4 }
 
 func (z ZenohID) append(dst []byte) []byte { return append(dst, z.b[:max(z.n, 1)]...) }
 
