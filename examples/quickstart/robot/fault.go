@@ -35,7 +35,7 @@ func (f Fault) check() error {
 
 func (f Fault) acceleration() float64 { // m/s²
 	if f == SlowRamp {
-		return 0.4
+		return 0.22
 	}
 	return 2
 }
@@ -49,7 +49,7 @@ func (f Fault) odometryPeriod() time.Duration {
 
 func (f Fault) armTime() time.Duration {
 	if f == LateArm {
-		return 400 * time.Millisecond
+		return 600 * time.Millisecond
 	}
 	return 60 * time.Millisecond
 }
