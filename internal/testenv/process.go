@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -116,8 +117,23 @@ func (p *Process) Kill() {
 	_ = p.reap() // "signal: killed" is what was asked for
 }
 
-// Pause stops it as a debugger would, with SIGSTOP.
-func (p *Process) Pause() { p.signal(syscall.SIGSTOP) }
+// Pause stops it as a debugger would, with SIGSTOP; it returns when the process
+// stands still.
+func (p *Process) Pause() {
+	p.tb.Helper()
+	p.signal(syscall.SIGSTOP)
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(p.PID(), &status, syscall.WUNTRACED, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || !status.Stopped() {
+			p.tb.Errorf("testenv: process %d did not stop: status %#x, %v", p.PID(), status, err)
+		}
+		return
+	}
+}
 
 // Resume lets a paused process go on.
 func (p *Process) Resume() { p.signal(syscall.SIGCONT) }
