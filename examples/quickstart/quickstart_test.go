@@ -94,10 +94,10 @@ var _ = Describe("the robot", func() {
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", robot.TopSpeed)))
 	})
 
-	It("gives odometry at 50 Hz, without a gap", func() {
-		Expect(odom).To(Over(2*time.Second, And(
-			HaveRate(BeNumerically("~", 50, 10)),
-			HaveMaxGap(BeNumerically("<", 500*ms)),
+	It("gives odometry at 40 Hz at least, without a gap", func() {
+		Expect(odom).To(Over(3*time.Second, And(
+			HaveRate(BeNumerically(">", 40)),
+			HaveMaxGap(BeNumerically("<", time.Second)),
 		)))
 	})
 
@@ -141,23 +141,25 @@ var _ = Describe("the robot", func() {
 		)))
 	})
 
-	It("covers the ground it should in a second", func(ctx SpecContext) {
+	It("covers the ground that its speed says", func(ctx SpecContext) {
 		drive(ctx, 0.5)
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 
-		// What has no word is a loop: every message of one second, by hand.
-		var way []float64
-		err := harness.For(ctx, time.Second, func(ctx context.Context) error {
+		// What has no word is a loop: every message of half a second, by hand.
+		var way []harness.Message[robot.Odometry]
+		err := harness.For(ctx, 500*ms, func(ctx context.Context) error {
 			for m, err := range odom.ListenReliable(ctx) {
 				if err != nil {
 					return err
 				}
-				way = append(way, m.Value.X)
+				way = append(way, m)
 			}
 			return nil
 		})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(way).NotTo(BeEmpty())
-		Expect(way[len(way)-1] - way[0]).To(BeNumerically("~", 0.5, 0.1))
+		Expect(len(way)).To(BeNumerically(">", 1))
+		first, last := way[0], way[len(way)-1]
+		seconds := last.Received.Sub(first.Received).Seconds()
+		Expect((last.Value.X - first.Value.X) / seconds).To(BeNumerically("~", 0.5, 0.1))
 	})
 })

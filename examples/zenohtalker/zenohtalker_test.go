@@ -81,7 +81,7 @@ var _ = Describe("the talker", func() {
 	})
 
 	It("counts 20 times a second", func() {
-		Expect(count).To(Over(2*time.Second, HaveRate(BeNumerically("~", 20, 4))))
+		Expect(count).To(Over(3*time.Second, HaveRate(BeNumerically("~", 20, 5))))
 	})
 
 	It("tells how far it is", func() {
