@@ -25,7 +25,7 @@ func atLeast(name, first string, n int, args []any) *word {
 	if n < 1 {
 		w.wrong = fmt.Errorf("%s: the number of messages must be positive", w.text)
 	}
-	w.judge = func() judge { return &countdown{leaf: leaf{text: w.text}, arguments: a, n: n} }
+	w.judge = func() judge { return &countdown{leaf: leaf{text: w.text}, arguments: a, need: n} }
 	return w
 }
 
@@ -58,12 +58,12 @@ func call(name, first string, args []any) string {
 type countdown struct {
 	leaf
 	arguments
-	n, matched int
+	need, matched int
 }
 
 func (j *countdown) add(a *measure.Arrival) {
 	if j.takes(a) && j.matches(j.m, a) {
-		if j.matched++; j.matched == j.n {
+		if j.matched++; j.matched == j.need {
 			j.by = a.Order
 			j.note = fmt.Sprintf("message %d matched: %s", j.n, short(a.Value))
 		}
@@ -71,7 +71,7 @@ func (j *countdown) add(a *measure.Arrival) {
 }
 
 func (j *countdown) settled() verdict {
-	if j.matched >= j.n {
+	if j.matched >= j.need {
 		return holds
 	}
 	return undecided
@@ -80,7 +80,7 @@ func (j *countdown) settled() verdict {
 func (j *countdown) soFar() verdict { return j.settled() }
 
 func (j *countdown) close(e ending) verdict {
-	if j.matched >= j.n {
+	if j.matched >= j.need {
 		return holds
 	}
 	return j.doubt(fails, e(false), true, j.evenWithout)

@@ -72,6 +72,7 @@ func (s *stage) drive(t *testing.T, top float64) harness.Mark {
 	s.pub.Every(20*ms, func(i int) odometry {
 		return odometry{Speed: min(top, top*float64(i)/50), Frame: "odom", Status: []status{{"cpu", 1}, {"disk", 0}}}
 	})
+	synctest.Wait() // the first message, in either order with the call otherwise
 	return m
 }
 
@@ -107,7 +108,7 @@ var scenes = []scene{
 	}},
 	{"NotTo ReceiveWithin", func(t *testing.T, w *world, s *stage) (color, string) {
 		s.drive(t, 0.5)
-		time.Sleep(1200 * ms)
+		time.Sleep(1210 * ms)
 		return notTo(s.odom, ReceiveWithin(2000*ms, Field("Speed", near)))
 	}},
 	{"ReceiveWithin: Equal of a struct", func(t *testing.T, w *world, s *stage) (color, string) {
@@ -196,7 +197,7 @@ var scenes = []scene{
 		}
 		_ = m
 		from := w.rig.Mark("from here")
-		time.Sleep(time.Second)
+		time.Sleep(990 * ms)
 		return to(sub.After(from), Over(900*ms, HaveRate(50)))
 	}},
 	{"a message that does not decode", func(t *testing.T, w *world, s *stage) (color, string) {
@@ -207,7 +208,7 @@ var scenes = []scene{
 	}},
 	{"the link died", func(t *testing.T, w *world, s *stage) (color, string) {
 		s.drive(t, 0.5)
-		time.AfterFunc(300*ms, func() { w.rig.Conn().(*inproc.Conn).Sever(errors.New("cable pulled")) })
+		time.AfterFunc(310*ms, func() { w.rig.Conn().(*inproc.Conn).Sever(errors.New("cable pulled")) })
 		return to(s.odom, AverageOver(time.Second, "Speed", near))
 	}},
 	{"a stimulus that failed", func(t *testing.T, w *world, s *stage) (color, string) {
@@ -221,7 +222,7 @@ var scenes = []scene{
 	}},
 	{"the subscription began after the stimulus", func(t *testing.T, w *world, s *stage) (color, string) {
 		s.drive(t, 0.5)
-		time.Sleep(100 * ms)
+		time.Sleep(110 * ms)
 		sub, err := harness.Subscribe[odometry](t.Context(), w.rig, "/odom", harness.JSON[odometry]())
 		if err != nil {
 			t.Fatal(err)

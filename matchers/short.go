@@ -46,7 +46,7 @@ func BecomeWithin(d time.Duration, m any) types.GomegaMatcher {
 	a := sortOut("BecomeWithin", []any{m})
 	text := call("BecomeWithin", d.String(), []any{m})
 	w := newWord(condition, text, a)
-	w.judge = func() judge { return &become{countdown{leaf: leaf{text: text}, arguments: a, n: 1}} }
+	w.judge = func() judge { return &become{countdown{leaf: leaf{text: text}, arguments: a, need: 1}} }
 	return newWait(text, harness.Effect, d, w, fmt.Sprintf("to be, or within %v to become, %s", d, describe(a.m)))
 }
 

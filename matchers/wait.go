@@ -238,7 +238,7 @@ func calledFrom(name string) bool {
 func HaveReceived(m ...any) types.GomegaMatcher {
 	a := sortOut("HaveReceived", m)
 	w := newWord(condition, call("HaveReceived", "", m), a)
-	w.judge = func() judge { return &countdown{leaf: leaf{text: w.text}, arguments: a, n: 1} }
+	w.judge = func() judge { return &countdown{leaf: leaf{text: w.text}, arguments: a, need: 1} }
 	return &received{w: w, a: a, args: m}
 }
 
