@@ -3,6 +3,7 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,14 +84,6 @@ func later(d time.Duration, p *harness.Publisher[string], values ...string) {
 	}()
 }
 
-// readable is a Subscription or a Reader.
-type readable interface {
-	WaitForValue(context.Context) (harness.Message[string], error)
-	WaitForNew(context.Context) (harness.Message[string], error)
-	WaitForNext(context.Context) (harness.Message[string], error)
-	harness.Observed
-}
-
 func expectValue(t *testing.T, what string, m harness.Message[string], err error, want string) {
 	t.Helper()
 	if err != nil || m.Value != want {
@@ -145,4 +138,12 @@ func drain(t *testing.T, r *harness.Reader[string]) (got []string) {
 			got = append(got, m.Value)
 		}
 	}
+}
+
+// lastOf is the error a loop over all of them ends with.
+func lastOf[T any](loop iter.Seq2[harness.Message[T], error]) (last error) {
+	for _, err := range loop {
+		last = err
+	}
+	return last
 }

@@ -109,7 +109,7 @@ func TestWhereAnExpectationCountsFrom(t *testing.T) {
 
 		// Anchors.
 		old := m
-		m = must(cmd.Publish(t.Context(), "go"))
+		say(cmd, "go")
 		time.Sleep(100 * ms)
 		for _, mode := range []harness.Mode{harness.Effect, harness.Watch} {
 			o = observe(t, s.After(old), mode, s1)
@@ -132,7 +132,7 @@ func TestWhereAnExpectationCountsFrom(t *testing.T) {
 		expect("the reader's reading point", o, a.Mark(), a.Mark(), a.Mark(), old.Time(), "the mark")
 
 		// A reader made after the stimulus counts from itself, not before.
-		m = must(cmd.Publish(t.Context(), "go"))
+		say(cmd, "go")
 		time.Sleep(100 * ms)
 		armed := s.FromNow()
 		o = observe(t, armed, harness.Watch, s1)

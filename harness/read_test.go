@@ -175,11 +175,7 @@ func TestReadsAfterNothing(t *testing.T) {
 			_, err2 := r.WaitForNew(t.Context())
 			_, err3 := r.WaitForValue(t.Context())
 			_, err4 := r.Collect(t.Context(), time.Second)
-			var err5, err6 error
-			for _, err5 = range r.Listen(t.Context()) {
-			}
-			for _, err6 = range r.ListenReliable(t.Context()) {
-			}
+			err5, err6 := lastOf(r.Listen(t.Context())), lastOf(r.ListenReliable(t.Context()))
 			_, err7 := r.Observe(harness.Effect, time.Second)
 			for i, err := range []error{err, err2, err3, err4, err5, err6, err7} {
 				if err == nil || !strings.Contains(err.Error(), want) {
@@ -319,7 +315,10 @@ func TestSeveralLoopsShareAReader(t *testing.T) {
 				ctx := soft(t, time.Second)
 				for ctx.Err() == nil {
 					in := 0
-					for m := range r.ListenReliable(ctx) {
+					for m, err := range r.ListenReliable(ctx) {
+						if err != nil {
+							t.Error(err)
+						}
 						mu.Lock()
 						seen[m.Value]++
 						mu.Unlock()
@@ -448,11 +447,7 @@ func TestLostLinkEndsEveryRead(t *testing.T) {
 		check("WaitForNew", func() error { _, err := s.WaitForNew(t.Context()); return err })
 		check("WaitForNext", func() error { _, err := now.WaitForNext(t.Context()); return err })
 		check("Collect", func() error { _, err := s.Collect(t.Context(), time.Hour); return err })
-		check("Listen", func() (last error) {
-			for _, last = range s.Listen(t.Context()) {
-			}
-			return last
-		})
+		check("Listen", func() error { return lastOf(s.Listen(t.Context())) })
 		check("ListenReliable", func() (last error) {
 			n := 0
 			for _, last = range r.ListenReliable(t.Context()) {
@@ -659,16 +654,8 @@ func TestCloseEndsAllWaitsAtOnce(t *testing.T) {
 					func() error { _, err := s.WaitForNext(t.Context()); return err },
 					func() error { _, err := r.Collect(t.Context(), time.Hour); return err },
 					func() error { return s.WaitForPublishers(t.Context(), 1) },
-					func() (last error) {
-						for _, last = range r.ListenReliable(t.Context()) {
-						}
-						return last
-					},
-					func() (last error) {
-						for _, last = range s.Listen(t.Context()) {
-						}
-						return last
-					},
+					func() error { return lastOf(r.ListenReliable(t.Context())) },
+					func() error { return lastOf(s.Listen(t.Context())) },
 				} {
 					wg.Go(func() {
 						began := time.Now()
@@ -707,8 +694,7 @@ func TestCloseFromAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var stream *harness.Stream[string]
-		stream = p.Every(10*ms, func(i int) string {
+		stream := p.Every(10*ms, func(i int) string {
 			if i == 3 {
 				closing() // from f
 			}

@@ -207,7 +207,10 @@ func TestRequestsAreHandedOutOnce(t *testing.T) {
 			wg.Go(func() {
 				for ctx.Err() == nil {
 					k := 0
-					for m := range srv.ListenReliable(ctx) {
+					for m, err := range srv.ListenReliable(ctx) {
+						if err != nil {
+							t.Error(err)
+						}
 						_ = must(m.Value.Reply(m.Value.Request * 2)) // twice would fail
 						if k++; k == 5 {
 							break

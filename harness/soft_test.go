@@ -90,7 +90,7 @@ func TestFor(t *testing.T) {
 			defer cancel()
 			return wait(ctx)
 		}, want: isSoft, after: ms},
-		"a soft one inside, with the same length": {block: func(ctx context.Context) error {
+		"a soft one inside, with the same length": {block: func(context.Context) error {
 			ctx, cancel := harness.Soft(context.Background(), time.Second)
 			defer cancel()
 			return wait(ctx)
