@@ -7,7 +7,6 @@ package advanced
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -94,4 +93,7 @@ func most(parameters string) int {
 }
 
 // Close withdraws the cache.
-func (c *Cache) Close() error { return errors.Join(c.token.Close(), c.queryable.Close()) }
+func (c *Cache) Close() {
+	c.token.Close()
+	c.queryable.Close()
+}

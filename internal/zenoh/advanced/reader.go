@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +28,7 @@ type Reader struct {
 
 	closed atomic.Bool
 
-	mu      sync.Mutex
+	gate    session.Gate             // around sink and all that follows
 	holding bool                     // live samples wait for what was kept
 	late    map[string]int           // sessions whose live samples wait, by id
 	held    []session.Sample         // in the order of arrival
@@ -44,7 +43,7 @@ type Reader struct {
 // of its last publications. Live is to be the sink of its subscription. Until
 // Fetch or Skip it holds back what comes.
 func NewReader(s *session.Session, key string, depth int, sink func(*session.Sample)) *Reader {
-	return &Reader{s: s, key: key, depth: depth, sink: sink, holding: true, late: map[string]int{},
+	return &Reader{s: s, key: key, depth: depth, sink: sink, gate: session.NewGate(), holding: true, late: map[string]int{},
 		heldNos: map[wire.EntityID]uint32{}, heldTms: map[wire.Timestamp]bool{},
 		numbers: map[wire.EntityID]uint32{}, times: map[wire.Timestamp]bool{}}
 }
@@ -55,8 +54,10 @@ func TokenKey(key string) (string, error) { return keyexpr.Join(key, "@adv/pub/*
 
 // Live takes a sample of the subscription.
 func (r *Reader) Live(x *session.Sample) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if !r.gate.Enter(r.s.Done()) {
+		return
+	}
+	defer r.gate.Leave()
 	if r.waits(x) {
 		r.hold(x)
 		return
@@ -98,8 +99,10 @@ func (r *Reader) kept(x *session.Reply) {
 	if x.Err {
 		return // it keeps nothing
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if !r.gate.Enter(r.s.Done()) {
+		return
+	}
+	defer r.gate.Leave()
 	// One that came live as well is delivered as it came.
 	if !x.Source.IsZero() {
 		last, known := r.numbers[x.Source.EntityID]
@@ -122,8 +125,10 @@ func (r *Reader) kept(x *session.Reply) {
 func (r *Reader) Skip() { r.s.Post(r.begin) }
 
 func (r *Reader) begin() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	if !r.gate.Enter(r.s.Done()) {
+		return
+	}
+	defer r.gate.Leave()
 	r.holding = false
 	r.release()
 }
@@ -151,14 +156,11 @@ func (r *Reader) Fetch(ctx context.Context) error {
 
 // Close ends the reader. When it returns, its sink is not running and will not
 // be called again; called from a sink it does not wait.
-func (r *Reader) Close() error {
+func (r *Reader) Close() {
 	r.closed.Store(true)
 	if !r.s.Delivering() {
-		r.mu.Lock() // waits for a sink that runs
-		r.held = nil
-		r.mu.Unlock()
+		r.gate.Await()
 	}
-	return nil
 }
 
 func (r *Reader) emit(x *session.Sample) {
@@ -182,14 +184,18 @@ func (r *Reader) Late(token string) {
 		return
 	}
 	zid, _, _ := strings.Cut(of, "/")
-	r.mu.Lock()
+	if !r.gate.Enter(r.s.Done()) {
+		return
+	}
 	r.late[zid]++
-	r.mu.Unlock()
+	r.gate.Leave()
 	ctx, cancel := context.WithTimeout(context.Background(), lateness)
 	end := func(error) {
 		cancel()
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		if !r.gate.Enter(r.s.Done()) {
+			return
+		}
+		defer r.gate.Leave()
 		if r.late[zid]--; r.late[zid] == 0 {
 			delete(r.late, zid)
 		}

@@ -37,7 +37,7 @@ type Subscription struct {
 	key  string
 	sink func(*Sample)
 
-	mu     sync.Mutex // held while sink runs
+	gate   Gate // around sink
 	closed atomic.Bool
 }
 
@@ -49,7 +49,7 @@ func (s *Session) Subscribe(ctx context.Context, key string, sink func(*Sample))
 	if err != nil {
 		return nil, err
 	}
-	sub := &Subscription{s: s, id: s.NewID(), key: key, sink: sink}
+	sub := &Subscription{s: s, id: s.NewID(), key: key, sink: sink, gate: NewGate()}
 	s.changeSubs(func(t []*Subscription) []*Subscription { return append(t, sub) })
 	if err := s.w.send(ctx, reliable, declaration(wire.DeclareSubscriber, sub.id, key)); err != nil {
 		sub.Close()
@@ -62,8 +62,10 @@ func (s *Session) Subscribe(ctx context.Context, key string, sink func(*Sample))
 func (sub *Subscription) Key() string { return sub.key }
 
 func (sub *Subscription) deliver(x *Sample) {
-	sub.mu.Lock()
-	defer sub.mu.Unlock()
+	if !sub.gate.Enter(sub.s.done) {
+		return
+	}
+	defer sub.gate.Leave()
 	if !sub.closed.Load() {
 		sub.sink(x)
 	}
@@ -81,7 +83,7 @@ func (sub *Subscription) Close() {
 	})
 	s.retract(undeclaration(wire.UndeclareSubscriber, sub.id))
 	if !s.Delivering() {
-		await(&sub.mu)
+		sub.gate.Await()
 	}
 }
 
@@ -183,18 +185,14 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 		return p.failed(context.Cause(ctx))
 	}
 	w, l := &p.s.w, &p.s.local
-	heard := p.conf.Heard == nil || p.conf.Heard()
 	for {
-		if heard {
+		if p.heard() {
 			if err := w.wait(ctx); err != nil {
 				return p.failed(err)
 			}
 		}
 		p.mu.Lock()
-		if t := p.s.subs.Load(); t != p.table {
-			p.table, p.locals = t, matching(*t, p.key)
-		}
-		if len(p.locals) == 0 || l.roomy() {
+		if len(p.here()) == 0 || l.roomy() {
 			break
 		}
 		p.mu.Unlock()
@@ -215,7 +213,9 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 			Timestamp: d.Timestamp, Source: d.SourceInfo}
 		p.conf.Sent(&x)
 	}
-
+	// Only now is it decided who hears it: somebody who came a moment before and
+	// asked what was sent already either got it or is seen here.
+	heard, here := p.heard(), p.here()
 	w.mu.Lock()
 	err := w.shut
 	if err == nil && heard {
@@ -224,8 +224,8 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 		w.append(&w.push, p.on, len(m.Payload))
 	}
 	w.mu.Unlock()
-	if err == nil && len(p.locals) > 0 {
-		it := item{subs: p.locals}
+	if err == nil && len(here) > 0 {
+		it := item{subs: here}
 		it.sample.take(&d, false)
 		it.sample.Key = p.key
 		l.add(it)
@@ -238,6 +238,16 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 		w.flush()
 	}
 	return nil
+}
+
+func (p *Publisher) heard() bool { return p.conf.Heard == nil || p.conf.Heard() }
+
+// here is the session's own subscriptions. p.mu is held.
+func (p *Publisher) here() []*Subscription {
+	if t := p.s.subs.Load(); t != p.table {
+		p.table, p.locals = t, matching(*t, p.key)
+	}
+	return p.locals
 }
 
 func (p *Publisher) failed(err error) error { return fmt.Errorf("publish on %s: %w", p.key, err) }

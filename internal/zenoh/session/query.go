@@ -42,9 +42,9 @@ type query struct {
 	id uint32
 	on func(*Reply)
 
-	mu      sync.Mutex // held while on runs
+	mu      sync.Mutex // never held while on or end runs
 	end     func(error)
-	parts   int // the router and every queryable of our own that owe a FINAL
+	parts   int // the router and the session's own queryables: who owes a FINAL
 	replies int
 	gaveUp  bool // the router did
 	stop    func() bool
@@ -53,8 +53,9 @@ type query struct {
 // Get asks. on is called for each reply, end once when no more will come: with
 // nil, with transports.ErrNoResponder when nobody answered, with
 // transports.ErrTimeout when the router gave up waiting, with ctx's cause when
-// ctx ended, or with why the session ended. Both run on the session's goroutines
-// and must not block. When Get fails, neither is called.
+// ctx ended, or with why the session ended. Both run on the session's goroutines,
+// on may run on two at a time, and neither may block. When Get fails, neither is
+// called.
 func (s *Session) Get(ctx context.Context, q Query, on func(*Reply), end func(error)) error {
 	key, err := keyexpr.Canon(q.Key)
 	if err != nil {
@@ -78,8 +79,14 @@ func (s *Session) Get(ctx context.Context, q Query, on func(*Reply), end func(er
 	}
 	p := &query{s: s, on: on, end: end, parts: 1}
 	own := s.choose(key, q.Target)
-	p.parts += len(own)
+	if len(own) > 0 {
+		p.parts++
+	}
 	s.mu.Lock()
+	if len(s.queries) > int(s.idMask/2) {
+		s.mu.Unlock()
+		return fmt.Errorf("ask %s: %d questions wait for answers already, and the peer numbers them up to %d", key, len(s.queries), s.idMask)
+	}
 	for {
 		s.lastQuery = (s.lastQuery + 1) & s.idMask
 		if s.queries[s.lastQuery] == nil {
@@ -103,9 +110,10 @@ func (s *Session) Get(ctx context.Context, q Query, on func(*Reply), end func(er
 		return fmt.Errorf("ask %s: %w", key, err)
 	}
 	if len(own) > 0 {
-		in := Sample{Key: key}
+		var in Sample
 		d := wire.Data{Payload: q.Payload, Encoding: q.Encoding, Attachment: q.Attachment}
 		in.take(&d, false)
+		in.Key = key
 		s.local.add(item{run: func() {
 			in.Received = time.Now()
 			final := &finals{left: int32(len(own)), send: p.final}
@@ -135,9 +143,12 @@ func (p *query) forget() {
 
 func (p *query) reply(x *Reply) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.end != nil {
+	open := p.end != nil
+	if open {
 		p.replies++
+	}
+	p.mu.Unlock()
+	if open {
 		p.on(x)
 	}
 }
@@ -228,9 +239,9 @@ type Queryable struct {
 	complete bool
 	handle   func(*Request)
 
-	mu     sync.Mutex // held while handle runs
+	gate   Gate // around handle
 	closed atomic.Bool
-	openMu sync.Mutex
+	mu     sync.Mutex
 	open   map[*Request]struct{} // not finished
 }
 
@@ -268,7 +279,7 @@ func (s *Session) Queryable(ctx context.Context, key string, complete bool, hand
 	if err != nil {
 		return nil, err
 	}
-	qb := &Queryable{s: s, id: s.NewID(), key: key, complete: complete, handle: handle, open: map[*Request]struct{}{}}
+	qb := &Queryable{s: s, id: s.NewID(), key: key, complete: complete, handle: handle, gate: NewGate(), open: map[*Request]struct{}{}}
 	s.mu.Lock()
 	s.queryables = append(slices.Clone(s.queryables), qb)
 	s.mu.Unlock()
@@ -294,12 +305,12 @@ func (qb *Queryable) Close() {
 	s.mu.Unlock()
 	s.retract(undeclaration(wire.UndeclareQueryable, qb.id))
 	if !s.Delivering() {
-		await(&qb.mu)
+		qb.gate.Await()
 	}
-	qb.openMu.Lock()
+	qb.mu.Lock()
 	open := qb.open
 	qb.open = nil
-	qb.openMu.Unlock()
+	qb.mu.Unlock()
 	for r := range open {
 		r.Finish()
 	}
@@ -320,13 +331,15 @@ func (s *Session) choose(key string, t wire.Target) (chosen []*Queryable) {
 }
 
 func (qb *Queryable) ask(r *Request) {
-	qb.openMu.Lock()
+	qb.mu.Lock()
 	if qb.open != nil {
 		qb.open[r] = struct{}{}
 	}
-	qb.openMu.Unlock()
-	qb.mu.Lock()
-	defer qb.mu.Unlock()
+	qb.mu.Unlock()
+	if !qb.gate.Enter(qb.s.done) {
+		return
+	}
+	defer qb.gate.Leave()
 	if qb.closed.Load() {
 		r.Finish()
 		return
@@ -409,9 +422,9 @@ func (r *Request) Finish() {
 		return
 	}
 	qb := r.qb
-	qb.openMu.Lock()
+	qb.mu.Lock()
 	delete(qb.open, r)
-	qb.openMu.Unlock()
+	qb.mu.Unlock()
 	if r.local == nil {
 		r.finals.one()
 		return

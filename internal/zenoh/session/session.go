@@ -76,6 +76,10 @@ type Session struct {
 	leaving bool // the peer may hang up
 	done    chan struct{}
 	tending sync.WaitGroup // keep-alive and flusher
+
+	readerCloses, localCloses atomic.Bool   // from inside a sink
+	bothClose                 chan struct{} // closed when it is so
+	meet                      sync.Once
 }
 
 // Open shakes hands over a link, which the session owns from now on: it is
@@ -93,6 +97,7 @@ func Open(ctx context.Context, l *link.Conn, c Config) (*Session, error) {
 	s := &Session{
 		link: l, zid: c.ZID, lease: c.Lease, maxMessage: c.MaxMessage, opened: time.Now(),
 		queries: map[uint32]*query{}, watches: map[uint32]*Watch{}, done: make(chan struct{}),
+		bothClose: make(chan struct{}),
 	}
 	s.subs.Store(&[]*Subscription{})
 	s.local.init()
@@ -268,21 +273,45 @@ func (s *Session) end(err error) bool {
 
 // Close leaves: it says CLOSE, ends everything of the session with
 // transports.ErrClosed and joins its goroutines. It is idempotent and may be
-// called from a sink, whose own goroutine it then does not wait for.
+// called from a sink: then it waits neither for its own goroutine nor, if both do
+// so at once, for that of the other sink.
 func (s *Session) Close() {
 	s.errMu.Lock()
 	s.leaving = true
 	s.errMu.Unlock()
 	s.w.bye()
 	s.end(transports.ErrClosed)
-	me := goid()
-	if me != s.rx.goid.Load() {
-		<-s.rx.done
-	}
-	if me != s.local.goid.Load() {
-		<-s.local.done
-	}
 	s.tending.Wait()
+	me := goid()
+	reader, local := me == s.rx.goid.Load(), me == s.local.goid.Load()
+	if reader {
+		s.readerCloses.Store(true)
+	}
+	if local {
+		s.localCloses.Store(true)
+	}
+	if s.readerCloses.Load() && s.localCloses.Load() {
+		s.meet.Do(func() { close(s.bothClose) })
+	}
+	if !reader {
+		s.join(s.rx.done, local)
+	}
+	if !local {
+		s.join(s.local.done, reader)
+	}
+}
+
+// join waits for a goroutine of the session; inSink tells that the caller is
+// another.
+func (s *Session) join(done <-chan struct{}, inSink bool) {
+	if !inSink {
+		<-done
+		return
+	}
+	select {
+	case <-done:
+	case <-s.bothClose:
+	}
 }
 
 // Delivering reports whether the caller runs inside a sink.
