@@ -167,8 +167,8 @@ func (o *outcome) explain() (out []string) {
 		return out
 	}
 	for _, a := range o.obs.Before(1000) {
-		if m == (anything{}) && o.obs.Start.Time().Sub(a.Received) > o.d {
-			break // long ago, that there was some message explains nothing
+		if o.obs.Start.Time().Sub(a.Received) > o.d {
+			break // of another step: it explains nothing
 		}
 		if matchesValue(m, a) {
 			out = append(out, row("cause", fmt.Sprintf("a matching message came %v before %s, at %s.\nTo count it, take the mark before its cause: x.After(mark), or x.FromStart().",
