@@ -72,7 +72,7 @@ var _ = Describe("a collision monitor", func() {
 			fails(`/state`, `with PolygonName = "SlowDown"`, `closest: .*PolygonName: got "", want "SlowDown"`)),
 		Entry("that tells no state", collisionMonitor{stateless: true},
 			fails(`/state`, `cause: .*publishes /state, but no message has ever arrived`)),
-		Entry("that dies at the first obstacle", collisionMonitor{diesAt: 2}, provesNothing(`/cmd_vel_out`, `nobody was there to publish`)),
+		Entry("that dies at the first obstacle", collisionMonitor{diesAt: 2}, provesNothing(`/cmd_vel_out`, `(nobody|whether anybody) was there to publish`)),
 	)
 	DescribeTable("ceases to publish zeros", func(m collisionMonitor, want verdict) { on(m, want, ceasesToPublishZeros) },
 		Entry("that is good", collisionMonitor{}, passes()),
@@ -87,6 +87,6 @@ var _ = Describe("a collision monitor", func() {
 		Entry("that never resumes", collisionMonitor{resumeAfter: time.Hour},
 			fails(`/cmd_vel_out`, `0.5 ± 0.001`, `found: .*0 messages, 0 matched`)),
 		Entry("that is silent since it died", collisionMonitor{diesAt: 1, diesAfter: 300 * ms},
-			provesNothing(`/cmd_vel_out`, `nobody was there to publish`)),
+			provesNothing(`/cmd_vel_out`, `(nobody|whether anybody) was there to publish`)),
 	)
 })
