@@ -826,3 +826,25 @@ func TestWaitForCounterparts(t *testing.T) {
 		}
 	})
 }
+
+// A message that came before the context ended counts, though both are seen at
+// once.
+func TestArrivalJustBeforeTheEnd(t *testing.T) {
+	play(t, func(t *testing.T, w *world) {
+		s, p := w.sub("/x"), w.pub("/x")
+		for range 50 {
+			ctx, cancel := context.WithCancel(t.Context())
+			got := make(chan error)
+			go func() {
+				_, err := s.WaitForNext(ctx)
+				got <- err
+			}()
+			synctest.Wait() // it waits
+			say(p, "in time")
+			cancel()
+			if err := <-got; err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
