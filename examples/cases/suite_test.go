@@ -40,6 +40,7 @@ const (
 	green        = "green"
 	red          = "red"
 	inconclusive = "inconclusive"
+	redIfShown   = "red or inconclusive"
 )
 
 // passes is the verdict on a good node.
@@ -51,6 +52,10 @@ func fails(says ...string) verdict { return verdict{red, says} }
 
 // provesNothing is the third verdict: what was not observed could have made it green or red.
 func provesNothing(says ...string) verdict { return verdict{inconclusive, says} }
+
+// failsIfShown is the verdict on a node that ought to have shown itself: it fails
+// where the wire tells that the node is there, and proves nothing elsewhere.
+func failsIfShown(says ...string) verdict { return verdict{redIfShown, says} }
 
 // on runs a spec against a simulated node and compares what it says of it. On
 // the private graph in memory that is done in virtual time, on any other graph
