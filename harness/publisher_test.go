@@ -191,6 +191,25 @@ func TestStopWaitsForF(t *testing.T) {
 	})
 }
 
+func TestStopWaitsForAPublish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wire, published := newFake(), time.Time{}
+		wire.publish = func() error {
+			time.Sleep(5 * ms)
+			published = time.Now()
+			return nil
+		}
+		g := harness.New(wire, harness.Config{})
+		defer g.Close()
+		stream := must(harness.Advertise[string](t.Context(), g, "/x")).Every(10*ms, func(int) string { return "" })
+		time.Sleep(12 * ms) // the second is under way
+		_ = stream.Stop()
+		if stopped := time.Now(); !stopped.Equal(published) || stream.Err() != nil {
+			t.Errorf("stopped %v before the publish was over, %v", published.Sub(stopped), stream.Err())
+		}
+	})
+}
+
 func TestCloseStopsStreams(t *testing.T) {
 	play(t, func(t *testing.T, w *world) {
 		s, p := w.sub("/x"), w.cmd("/x")
