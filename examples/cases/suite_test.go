@@ -13,11 +13,17 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"go.uber.org/goleak"
 
 	"github.com/robospec/robospec/fixtures"
 )
 
 const ms = time.Millisecond
+
+func TestMain(m *testing.M) {
+	ginkgosOwn := goleak.IgnoreAnyFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2")
+	goleak.VerifyTestMain(m, ginkgosOwn)
+}
 
 func TestCases(t *testing.T) {
 	RegisterFailHandler(Fail)
