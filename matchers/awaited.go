@@ -180,7 +180,11 @@ func (w *awaited) Match(actual any) (bool, error) {
 	case ok:
 		verdict = holds
 	}
-	a.Timeline().Note(verdict.String()+":", w.text, out.found)
+	found := out.found
+	if found == notEnded {
+		found = "it had not ended" // the look for a late end is taken for the message only
+	}
+	a.Timeline().Note(verdict.String()+":", w.text, found)
 	w.last.Store(out)
 	return ok, err
 }

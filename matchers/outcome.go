@@ -55,7 +55,11 @@ func (o *outcome) inconclusive(asked string) error {
 	default:
 		e.Remedy = "see below what was not observed"
 	}
-	e.Reason = strings.Join(append([]string{e.Reason, row("asked", asked)}, o.facts()...), "\n")
+	lines := append([]string{e.Reason, row("asked", asked)}, o.facts()...)
+	if o.obs != nil && o.obs.Seen() == 0 && o.obs.Stretch(false).Life.State == measure.LifeNone {
+		lines = append(lines, row("cause", o.silence()))
+	}
+	e.Reason = strings.Join(lines, "\n")
 	return &e
 }
 

@@ -74,8 +74,11 @@ func (j *stat) close(e ending) verdict {
 
 // figure prints a figure with as many digits as a reader wants.
 func figure(v any) string {
-	if x, ok := v.(float64); ok {
-		return fmt.Sprintf("%.6g", x)
+	switch v := v.(type) {
+	case float64:
+		return fmt.Sprintf("%.6g", v)
+	case time.Duration:
+		return v.Round(time.Microsecond).String()
 	}
 	return fmt.Sprint(v)
 }
@@ -89,7 +92,7 @@ func HaveRate(m any) types.GomegaMatcher {
 		j.add1 = func(a *measure.Arrival) error { r.Add(a.Received); return nil }
 		j.result = func(s measure.Stretch) (any, string, error) {
 			rate, err := r.Result(s)
-			return rate.Hz, fmt.Sprintf("± %.2g Hz: %s, over %v", rate.PlusMinus, messages(rate.Messages), rate.Over), err
+			return rate.Hz, fmt.Sprintf("± %.2g Hz: %s, over %v", rate.PlusMinus, messages(rate.Messages), rate.Over.Round(time.Microsecond)), err
 		}
 	})
 }

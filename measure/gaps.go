@@ -20,9 +20,9 @@ type Gap struct {
 
 func (g Gap) String() string {
 	if g.After < 0 {
-		return fmt.Sprintf("%v before the first message", g.Length)
+		return fmt.Sprintf("%v before the first message", g.Length.Round(time.Microsecond))
 	}
-	return fmt.Sprintf("%v after message %d", g.Length, g.After)
+	return fmt.Sprintf("%v after message %d", g.Length.Round(time.Microsecond), g.After)
 }
 
 // Gaps adds up the intervals between successive receptions one message at a

@@ -87,7 +87,8 @@ func (c *LossCounter) Result(s Stretch) (Loss, error) {
 		return Loss{}, err
 	}
 	if c.unnumbered > 0 {
-		return Loss{}, &Inconclusive{Reason: fmt.Sprintf("the wire carries no sequence number on %d of %s", c.unnumbered, messages(c.n))}
+		return Loss{}, &Inconclusive{Reason: fmt.Sprintf("the wire carries no sequence number on %d of %s", c.unnumbered, messages(c.n)),
+			Remedy: "let the publisher number its messages on the wire, or count in the payload"}
 	}
 	l := Loss{Publishers: len(c.publishers), Messages: c.n}
 	pairs := false
