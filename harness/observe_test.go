@@ -556,33 +556,33 @@ func TestLife(t *testing.T) {
 		"before and after it": {play: func(sc scene) { say(sc); time.AfterFunc(1500*ms, func() { say(sc) }) }, late: true, want: measure.LifeShown, sign: "messages before and after the stretch, on one link"},
 		"only after it":       {play: func(sc scene) { time.AfterFunc(1500*ms, func() { say(sc) }) }, late: true, want: measure.LifeUnknown},
 		"a process that published and runs": {play: func(sc scene) {
-			p := &process{name: "talker", started: sc.g.Timeline().Did("start of", "talker")}
+			p := &process{name: "talker", started: sc.g.Timeline().Mark("start of talker")}
 			sc.g.Timeline().Watch(p)
 			say(sc)
 		}, want: measure.LifeShown, sign: "talker, which published here before, still runs"},
 		"a process that never published": {play: func(sc scene) {
 			say(sc)
-			sc.g.Timeline().Watch(&process{name: "talker", started: sc.g.Timeline().Did("start of", "talker")})
+			sc.g.Timeline().Watch(&process{name: "talker", started: sc.g.Timeline().Mark("start of talker")})
 		}, want: measure.LifeUnknown},
 		"a process that ended in it": {play: func(sc scene) {
-			p := &process{name: "talker", started: sc.g.Timeline().Did("start of", "talker")}
+			p := &process{name: "talker", started: sc.g.Timeline().Mark("start of talker")}
 			sc.g.Timeline().Watch(p)
 			say(sc)
 			time.AfterFunc(700*ms, func() { p.end(sc.g.Timeline().Now()) })
 		}, want: measure.LifeNone, sign: "talker, which may have been the publisher, ended at +0.700000s"},
 		"a process that published in it and ended": {play: func(sc scene) {
-			p := &process{name: "talker", started: sc.g.Timeline().Did("start of", "talker")}
+			p := &process{name: "talker", started: sc.g.Timeline().Mark("start of talker")}
 			sc.g.Timeline().Watch(p)
 			time.AfterFunc(700*ms, func() { p.end(sc.g.Timeline().Now()) })
 		}, during: say, want: measure.LifeNone, sign: "ended at +0.700000s"},
 		"a process that ended after it": {play: func(sc scene) {
-			p := &process{name: "talker", started: sc.g.Timeline().Did("start of", "talker")}
+			p := &process{name: "talker", started: sc.g.Timeline().Mark("start of talker")}
 			sc.g.Timeline().Watch(p)
 			say(sc)
 			time.AfterFunc(1500*ms, func() { p.end(sc.g.Timeline().Now()) })
 		}, late: true, want: measure.LifeUnknown},
 		"one ended, another published since": {play: func(sc scene) {
-			p := &process{name: "talker", started: sc.g.Timeline().Did("start of", "talker")}
+			p := &process{name: "talker", started: sc.g.Timeline().Mark("start of talker")}
 			sc.g.Timeline().Watch(p)
 			say(sc)
 			p.end(sc.g.Timeline().Now())

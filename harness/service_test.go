@@ -385,7 +385,7 @@ func TestAwaitCountsFromTheLastStimulus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tl := harness.NewTimeline()
 		e := &exit{tl: tl, ended: make(chan struct{})}
-		sig := tl.Did("signal", "SIGINT")
+		sig := tl.Mark("signal SIGINT")
 		time.Sleep(500 * ms)
 		time.AfterFunc(400*ms, func() { e.at = tl.Now(); close(e.ended) })
 		_, from, ok, err := harness.Await(e, time.Second)
@@ -396,7 +396,7 @@ func TestAwaitCountsFromTheLastStimulus(t *testing.T) {
 		if !from.Time().Equal(time.Now()) || !ok {
 			t.Errorf("second: from %v, %v", from, ok)
 		}
-		tl.Failed(tl.Did("signal", "SIGTERM"), errUnplugged)
+		tl.Failed(tl.Mark("signal SIGTERM"), errUnplugged)
 		if _, _, _, err = harness.Await(e, time.Second); !errors.Is(err, errUnplugged) || inconclusive(err) == "" {
 			t.Errorf("failed signal: %v", err)
 		}

@@ -47,7 +47,8 @@ type Mark struct {
 	at     time.Time
 	verb   string
 	object string
-	within *group // what it is a part of
+	plus   time.Duration // how far Add moved it
+	within *group        // what it is a part of
 }
 
 // group is one run of Stimulus.
@@ -68,7 +69,7 @@ func (m Mark) Order() uint64 { return m.order }
 // Add is the mark that lies d later: what is after it is after m, and stamped
 // at least d later.
 func (m Mark) Add(d time.Duration) Mark {
-	m.at = m.at.Add(d)
+	m.at, m.plus = m.at.Add(d), m.plus+d
 	return m
 }
 
@@ -78,22 +79,26 @@ func (m Mark) String() string {
 	if m.IsZero() {
 		return "no mark"
 	}
-	return fmt.Sprintf("%s at %s", m.Cause(), m.tl.since(m.at))
+	return fmt.Sprintf("%s at %s", m.Cause(), m.tl.since(m.at.Add(-m.plus)))
 }
 
 // Cause says what the mark is, such as "publish on /cmd_vel".
 func (m Mark) Cause() string {
-	if m.object == "" {
-		return m.verb
+	s := m.verb
+	if m.object != "" {
+		s += " " + m.object
 	}
-	return m.verb + " " + m.object
+	if m.plus != 0 {
+		s = fmt.Sprintf("%v after %s", m.plus, s)
+	}
+	return s
 }
 
 // GomegaString is String.
 func (m Mark) GomegaString() string { return m.String() }
 
-// Precedes reports whether a message of that place and stamp is after the mark. Every message is after
-// the zero Mark.
+// Precedes reports whether a message of that place and stamp is after the mark.
+// Every message is after the zero Mark.
 func (m Mark) Precedes(order uint64, received time.Time) bool {
 	return m.IsZero() || order > m.order && !received.Before(m.at)
 }
@@ -130,15 +135,15 @@ func (t *Timeline) Now() Mark {
 	return Mark{tl: t, order: t.order.Add(1), at: time.Now(), verb: "now"}
 }
 
-// Mark notes a cause outside the spec, such as "operator pressed stop", as a
-// stimulus.
-func (t *Timeline) Mark(label string) Mark { return t.stimulus("mark", label) }
+// Mark notes as a stimulus what no type of this package does, such as "operator
+// pressed stop" or "SIGTERM to the talker". It is called before the act.
+func (t *Timeline) Mark(label string) Mark { return t.stimulus(label, "") }
 
 // Stimulus makes everything that act does to the system one stimulus, marked at
 // its start. What other goroutines do to the system meanwhile is part of it.
 func (t *Timeline) Stimulus(label string, act func()) Mark {
 	t.mu.Lock()
-	m := t.stimulate("stimulus", label)
+	m := t.stimulate(label, "")
 	g := &group{order: m.order, within: m.within}
 	t.groups = append(t.groups, g)
 	t.mu.Unlock()
@@ -150,11 +155,6 @@ func (t *Timeline) Stimulus(label string, act func()) Mark {
 	act()
 	return m
 }
-
-// Did notes something the spec did to the system that no type of this package
-// does, such as a signal to a process, as a stimulus; to be called before the
-// act. verb and object are printed as "verb object".
-func (t *Timeline) Did(verb, object string) Mark { return t.stimulus(verb, object) }
 
 // stimulus marks a stimulus, before the act.
 func (t *Timeline) stimulus(verb, object string) Mark {

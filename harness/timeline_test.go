@@ -57,11 +57,11 @@ func TestMarks(t *testing.T) {
 		time.Sleep(1500 * ms)
 		for want, got := range map[string]string{
 			"now at +0.000000s":                     a.String(),
-			"mark pressed stop at +0.000000s":       b.GomegaString(),
-			"mark pressed stop at +2.000000s":       b.Add(2 * time.Second).String(),
-			"signal SIGINT to talker at +1.500000s": tl.Did("signal", "SIGINT to talker").String(),
+			"pressed stop at +0.000000s":       b.GomegaString(),
+			"2s after pressed stop at +0.000000s":       b.Add(2 * time.Second).String(),
+			"signal SIGINT to talker at +1.500000s": tl.Mark("signal SIGINT to talker").String(),
 			"no mark":                               harness.Mark{}.String(),
-			"stimulus ten rounds at +1.500000s":     tl.Stimulus("ten rounds", func() {}).String(),
+			"ten rounds at +1.500000s":     tl.Stimulus("ten rounds", func() {}).String(),
 		} {
 			if got != want {
 				t.Errorf("printed %q, want %q", got, want)
@@ -115,7 +115,7 @@ func TestStimulusIsOneFromItsStart(t *testing.T) {
 // outer0 is the first stimulus noted as one of several.
 func outer0(tl *harness.Timeline) harness.Mark {
 	for _, e := range tl.Events() {
-		if e.Stimulus && strings.HasPrefix(e.Cause(), "stimulus ") {
+		if e.Stimulus && e.Cause() == "two rounds" {
 			return e.Mark
 		}
 	}
@@ -150,14 +150,14 @@ func TestFailingActs(t *testing.T) {
 				_, _ = fails.Publish(t.Context(), "x")
 			})
 		})
-		expect("the group", s, "the stimulus did not happen: stimulus outer")
+		expect("the group", s, "the stimulus did not happen: outer")
 		expect("after the group", s.After(outer), "did not happen")
 		expect("after the inner group", s.After(inner), "did not happen")
 		expect("after what did not fail", s.After(beside), "")
 
 		// Failing later, it spoils the group it was part of and no other.
 		var act harness.Mark
-		outer = tl.Stimulus("starts something", func() { act = tl.Did("start of", "a node") })
+		outer = tl.Stimulus("starts something", func() { act = tl.Mark("start of a node") })
 		other := tl.Stimulus("innocent", func() { tl.Failed(act, errUnplugged) })
 		expect("the group of what failed later", s.After(outer), "unplugged")
 		expect("the group it failed in", s.After(other), "")
@@ -242,7 +242,7 @@ func TestTimelineFromManyGoroutines(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 1000 {
-				tl.Stimulus("group", func() { tl.Failed(tl.Did("act", "x"), errUnplugged) })
+				tl.Stimulus("group", func() { tl.Failed(tl.Mark("act x"), errUnplugged) })
 				tl.Now()
 				tl.Note("note", "x", "y")
 			}
