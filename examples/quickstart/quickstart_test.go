@@ -58,39 +58,31 @@ var _ = Describe("the robot", func() {
 	})
 
 	// What a spec does to the robot is a stimulus; expectations count from it.
-	drive := func(ctx context.Context, speed float64) harness.Mark {
+	drive := func(speed float64) {
 		GinkgoHelper()
-		mark, err := cmd.Publish(ctx, robot.Velocity{Linear: speed})
-		Expect(err).NotTo(HaveOccurred())
-		return mark
-	}
-	pressStop := func(ctx context.Context) harness.Mark {
-		GinkgoHelper()
-		mark, err := estop.Publish(ctx, robot.EStop{Pressed: true})
-		Expect(err).NotTo(HaveOccurred())
-		return mark
+		fixtures.Publish(rig, cmd, robot.Velocity{Linear: speed})
 	}
 
-	It("reaches the commanded speed", func(ctx SpecContext) {
-		drive(ctx, 0.5)
+	It("reaches the commanded speed", func() {
+		drive(0.5)
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 	})
 
-	It("keeps the commanded speed", func(ctx SpecContext) {
-		drive(ctx, 0.5)
+	It("keeps the commanded speed", func() {
+		drive(0.5)
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 		Expect(odom).To(AverageOver(500*ms, "Speed", BeNumerically("~", 0.5, 0.01)))
 	})
 
-	It("settles", func(ctx SpecContext) {
-		drive(ctx, 0.5)
+	It("settles", func() {
+		drive(0.5)
 		Expect(odom).To(SettleWithin(2*time.Second, 300*ms, Field("Speed", BeNumerically("~", 0.5, 0.01))))
 	})
 
-	It("is never faster than it may be", func(ctx SpecContext) {
+	It("is never faster than it may be", func() {
 		// Judged on every message until the spec ends.
 		fixtures.Always(rig, odom, Field("Speed", BeNumerically("<=", robot.TopSpeed)))
-		drive(ctx, robot.TopSpeed)
+		drive(robot.TopSpeed)
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", robot.TopSpeed)))
 	})
 
@@ -101,9 +93,8 @@ var _ = Describe("the robot", func() {
 		)))
 	})
 
-	It("turns the wheels against each other to turn on the spot", func(ctx SpecContext) {
-		_, err := cmd.Publish(ctx, robot.Velocity{Angular: 1})
-		Expect(err).NotTo(HaveOccurred())
+	It("turns the wheels against each other to turn on the spot", func() {
+		fixtures.Publish(rig, cmd, robot.Velocity{Angular: 1})
 		Expect(motors).To(ReceiveWithin(500*ms, robot.Motors{Left: -0.2, Right: 0.2}))
 	})
 
@@ -122,19 +113,19 @@ var _ = Describe("the robot", func() {
 		Expect(call).To(FailWithin(500*ms, "no pose behind"))
 	})
 
-	It("leaves the motors alone after an emergency stop", func(ctx SpecContext) {
-		drive(ctx, 0.5)
+	It("leaves the motors alone after an emergency stop", func() {
+		drive(0.5)
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
-		stop := pressStop(ctx)
+		stop := fixtures.Publish(rig, estop, robot.EStop{Pressed: true})
 		Expect(motors.After(stop.Add(200 * ms))).To(StaySilentFor(500 * ms))
 		Expect(odom.After(stop)).To(ReceiveWithin(2*time.Second, Field("Speed", 0)))
 	})
 
-	It("tells its state to those who come late", func(ctx SpecContext) {
+	It("tells its state to those who come late", func() {
 		// A latched topic keeps the newest message for new subscribers.
 		state := fixtures.Subscribe[robot.State](rig, "/state", harness.Latched(1), harness.JSON[robot.State]())
 		Expect(state).To(BecomeWithin(2*time.Second, Field("Mode", "ready")))
-		drive(ctx, 0.5)
+		drive(0.5)
 		Expect(state).To(BecomeWithin(2*time.Second, And(
 			Field("Mode", "driving"),
 			Field("Battery", BeNumerically(">", 20)),
@@ -142,7 +133,7 @@ var _ = Describe("the robot", func() {
 	})
 
 	It("covers the ground that its speed says", func(ctx SpecContext) {
-		drive(ctx, 0.5)
+		drive(0.5)
 		Expect(odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
 
 		// What has no word is a loop: every message of half a second, by hand.
