@@ -166,10 +166,15 @@ func (l *leaf) doubt(v verdict, s measure.Stretch, content bool, evenWithoutPubl
 	if content {
 		undecoded = l.undecoded
 	}
+	silent := l.n == 0 && !evenWithoutPublisher
 	if err := s.UntrustedContent(undecoded); err != nil {
+		// That nobody publishes explains more than that we came late to it.
+		if late := new(measure.Inconclusive); silent && s.Life.State == measure.LifeNone && errors.As(s.Cut, &late) {
+			return l.unknown(noLife(s))
+		}
 		return l.unknown(err)
 	}
-	if l.n == 0 && !evenWithoutPublisher && s.Life.State != measure.LifeShown {
+	if silent && s.Life.State != measure.LifeShown {
 		return l.unknown(noLife(s))
 	}
 	return v

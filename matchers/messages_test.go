@@ -229,6 +229,10 @@ var scenes = []scene{
 		}
 		return to(sub, ReceiveWithin(100*ms, Field("Speed", 0)))
 	}},
+	{"the subscription began after the stimulus, and nobody publishes", func(t *testing.T, w *world, s *stage) (color, string) {
+		s.drive(t, 0.5)
+		return to(w.sub("/odm"), ReceiveWithin(100*ms))
+	}},
 	{"ReplyWithin: late", func(t *testing.T, w *world, s *stage) (color, string) {
 		srv, cli := w.double()
 		c := cli.Call(t.Context(), 21)
