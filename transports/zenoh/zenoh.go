@@ -38,9 +38,11 @@ package zenoh
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/robospec/robospec/internal/zenoh/link"
@@ -94,8 +96,11 @@ func Dial(ctx context.Context, c Config) (*Conn, error) {
 		return nil, err
 	}
 	l, err := link.Dial(ctx, at, c.TLS)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("%w: start a router there, or correct the address", err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; is a router running there?", err)
+		return nil, err
 	}
 	s, err := session.Open(ctx, l, session.Config{Lease: c.Lease, MaxMessage: c.MaxMessage})
 	if err != nil {
