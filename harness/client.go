@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/msgs"
 	"github.com/robospec/robospec/transports"
 )
@@ -255,5 +256,5 @@ func (c *Call[Resp]) GomegaString() string {
 	case o.Err != nil:
 		return fmt.Sprintf("call of %s, failed: %v", c.name, o.Err)
 	}
-	return fmt.Sprintf("call of %s, replied %v later: %s", c.name, o.Ended.at.Sub(o.Began.at).Round(time.Microsecond), brief(o.Value))
+	return fmt.Sprintf("call of %s, replied %v later: %s", c.name, o.Ended.at.Sub(o.Began.at).Round(time.Microsecond), oneline.Print(o.Value))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/robospec/robospec/internal/oneline"
 )
 
 // evidenced is what has messages to show when a spec failed.
@@ -78,7 +80,7 @@ func (s *Subscription[T]) evidence(n int) (string, []string) {
 	newest, _, _ := s.log.read(st.next-min(uint64(n), st.next-st.first), time.Time{}, make([]Message[T], 0, n), nil)
 	for i := range newest {
 		m := &newest[i]
-		text := brief(m.Value)
+		text := oneline.Print(m.Value)
 		if m.err != nil {
 			text = m.err.Error()
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/measure"
 )
 
@@ -45,31 +46,7 @@ func (m Message[T]) GomegaString() string {
 	if m.tl != nil {
 		at = m.tl.since(m.Received)
 	}
-	return fmt.Sprintf("%s on %s at %s", brief(m.Value), m.Topic, at)
-}
-
-// brief prints a value in one line of at most 200 bytes.
-func brief(v any) string {
-	var s string
-	switch v := v.(type) {
-	case string:
-		s = fmt.Sprintf("%q", v)
-	case []byte:
-		s = fmt.Sprintf("%q", v[:min(len(v), 100)])
-	case interface{ GomegaString() string }:
-		s = v.GomegaString()
-	default:
-		s = fmt.Sprintf("%+v", v)
-	}
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && s[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
+	return fmt.Sprintf("%s on %s at %s", oneline.Print(m.Value), m.Topic, at)
 }
 
 func (m *Message[T]) arrival() measure.Arrival {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/msgs"
 	"github.com/robospec/robospec/transports"
@@ -157,7 +158,7 @@ func (r *Responder[Req, Resp]) Answered() bool {
 // so.
 func (r *Responder[Req, Resp]) GomegaString() string {
 	if r.Answered() {
-		return "request " + brief(r.Request)
+		return "request " + oneline.Print(r.Request)
 	}
-	return "request " + brief(r.Request) + " (not answered)"
+	return "request " + oneline.Print(r.Request) + " (not answered)"
 }

@@ -3,10 +3,10 @@ package harness
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"runtime"
 	"sync"
 	"time"
+
+	"github.com/robospec/robospec/internal/stack"
 )
 
 // Stream publishes at a fixed rate until it is stopped. Starting, changing and
@@ -61,26 +61,7 @@ func (p *Publisher[T]) Every(period time.Duration, f func(i int) T) *Stream[T] {
 //go:noinline
 func inStream(run func()) { run() }
 
-func insideStream() bool {
-	name := runtime.FuncForPC(reflect.ValueOf(inStream).Pointer()).Name()
-	pcs := make([]uintptr, 64)
-	for skip := 2; ; skip += len(pcs) {
-		n := runtime.Callers(skip, pcs)
-		if n == 0 {
-			return false
-		}
-		frames := runtime.CallersFrames(pcs[:n])
-		for more := true; more; {
-			var f runtime.Frame
-			if f, more = frames.Next(); f.Function == name {
-				return true
-			}
-		}
-		if n < len(pcs) {
-			return false
-		}
-	}
-}
+func insideStream() bool { return stack.Has(stack.Name(inStream)) }
 
 func (s *Stream[T]) run(ctx context.Context, period time.Duration) {
 	begin := time.Now()

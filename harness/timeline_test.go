@@ -57,11 +57,11 @@ func TestMarks(t *testing.T) {
 		time.Sleep(1500 * ms)
 		for want, got := range map[string]string{
 			"now at +0.000000s":                     a.String(),
-			"pressed stop at +0.000000s":       b.GomegaString(),
-			"2s after pressed stop at +0.000000s":       b.Add(2 * time.Second).String(),
+			"pressed stop at +0.000000s":            b.GomegaString(),
+			"2s after pressed stop at +0.000000s":   b.Add(2 * time.Second).String(),
 			"signal SIGINT to talker at +1.500000s": tl.Mark("signal SIGINT to talker").String(),
 			"no mark":                               harness.Mark{}.String(),
-			"ten rounds at +1.500000s":     tl.Stimulus("ten rounds", func() {}).String(),
+			"ten rounds at +1.500000s":              tl.Stimulus("ten rounds", func() {}).String(),
 		} {
 			if got != want {
 				t.Errorf("printed %q, want %q", got, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"github.com/robospec/robospec/harness"
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/transports"
 )
@@ -50,7 +51,7 @@ func ReplyWithin(d time.Duration, m ...any) types.GomegaMatcher {
 			return false, "the call failed: " + o.Err.Error(), unobserved(o.Err)
 		}
 		if a.m == nil {
-			return true, "the reply was " + short(o.Value), nil
+			return true, "the reply was " + oneline.Print(o.Value), nil
 		}
 		ok, err := a.m.Match(o.Value)
 		if err != nil {
@@ -59,7 +60,7 @@ func ReplyWithin(d time.Duration, m ...any) types.GomegaMatcher {
 		if !ok {
 			return false, "the reply did not match: " + mismatch(a.m, o.Value), nil
 		}
-		return true, "the reply was " + short(o.Value), nil
+		return true, "the reply was " + oneline.Print(o.Value), nil
 	}
 	return w
 }
@@ -89,7 +90,7 @@ func FailWithin(d time.Duration, target any) types.GomegaMatcher {
 	}
 	w.judge = func(o harness.Outcome) (bool, string, error) {
 		if o.Err == nil {
-			return false, "it was answered with " + short(o.Value), nil
+			return false, "it was answered with " + oneline.Print(o.Value), nil
 		}
 		found := "it failed: " + o.Err.Error()
 		var link *transports.LinkError

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onsi/gomega/types"
 
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/measure"
 )
 
@@ -65,7 +66,7 @@ func (j *countdown) add(a *measure.Arrival) {
 	if j.takes(a) && j.matches(j.m, a) {
 		if j.matched++; j.matched == j.need {
 			j.by = a.Order
-			j.note = fmt.Sprintf("message %d matched: %s", j.n, short(a.Value))
+			j.note = fmt.Sprintf("message %d matched: %s", j.n, oneline.Print(a.Value))
 		}
 	}
 }
@@ -255,7 +256,7 @@ type become struct{ countdown }
 func (j *become) begin(b beginning) {
 	j.countdown.begin(b)
 	if b.held != nil && j.matches(j.m, b.held) {
-		j.matched, j.by, j.note = 1, b.held.Order, "it is already: "+short(b.held.Value)
+		j.matched, j.by, j.note = 1, b.held.Order, "it is already: "+oneline.Print(b.held.Value)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	gomega "github.com/onsi/gomega/matchers"
 	"github.com/onsi/gomega/types"
+
+	"github.com/robospec/robospec/internal/oneline"
 )
 
 // kidsOf are the matchers that a Gomega And, Or or Not combines.
@@ -50,9 +52,9 @@ func describe(m any) string {
 			return fmt.Sprintf("%v ± %v", m.CompareTo[0], m.CompareTo[1])
 		}
 	case *gomega.EqualMatcher:
-		return "= " + short(m.Expected)
+		return "= " + oneline.Print(m.Expected)
 	case *gomega.BeEquivalentToMatcher:
-		return "= " + short(m.Expected)
+		return "= " + oneline.Print(m.Expected)
 	case *gomega.HaveFieldMatcher:
 		return m.Field + " " + describe(asMatcher(m.Expected))
 	case *gomega.ContainSubstringMatcher:
@@ -82,7 +84,7 @@ func describe(m any) string {
 		name = name[strings.LastIndexByte(name, '.')+1:]
 		return strings.TrimSuffix(name, "Matcher")
 	}
-	return short(m)
+	return oneline.Print(m)
 }
 
 // wanted describes what a value is to be, without the sign of equality.
@@ -94,28 +96,6 @@ func describeAll(ms []types.GomegaMatcher) string {
 		s = append(s, describe(m))
 	}
 	return strings.Join(s, ", ")
-}
-
-// short prints a value in one line of at most 160 bytes.
-func short(v any) string {
-	var s string
-	switch v := v.(type) {
-	case string:
-		s = fmt.Sprintf("%q", v)
-	case []byte:
-		s = fmt.Sprintf("%q", v[:min(len(v), 100)])
-	case error:
-		s = v.Error()
-	case interface{ GomegaString() string }:
-		s = v.GomegaString()
-	default:
-		s = fmt.Sprintf("%+v", v)
-	}
-	s = strings.ReplaceAll(s, "\n", " ")
-	if r := []rune(s); len(r) > 160 {
-		s = string(r[:160]) + "…"
-	}
-	return s
 }
 
 // address is where Gomega says that something lies, which tells a reader
@@ -187,7 +167,7 @@ func misses(m types.GomegaMatcher, v any, where string) (out []string) {
 			return misses(m.Matcher, x, join(where, transformName(m)))
 		}
 	}
-	return at(fmt.Sprintf("got %s, want %s", short(v), wanted(m)))
+	return at(fmt.Sprintf("got %s, want %s", oneline.Print(v), wanted(m)))
 }
 
 func join(where, field string) string {
@@ -274,7 +254,7 @@ func shortValue(v reflect.Value) string {
 	if !v.IsValid() || !v.CanInterface() {
 		return "nothing"
 	}
-	return short(v.Interface())
+	return oneline.Print(v.Interface())
 }
 
 // closeness is how near a value comes to matching, from 0 to 1.

@@ -13,6 +13,7 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"github.com/robospec/robospec/harness"
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/transports"
 )
@@ -167,7 +168,7 @@ func (o *outcome) explain() (out []string) {
 			how = "after the last poll, which is the last look Gomega takes (ReceiveWithin looks to the end)"
 		}
 		out = append(out, row("cause", fmt.Sprintf("a message matched, but %v %s, at %s: %s",
-			late.Received.Sub(o.obs.End).Round(time.Microsecond), how, o.obs.Timeline().Since(late.Received), short(late.Value))))
+			late.Received.Sub(o.obs.End).Round(time.Microsecond), how, o.obs.Timeline().Since(late.Received), oneline.Print(late.Value))))
 		return out
 	}
 	for _, a := range o.obs.Before(1000) {

@@ -2,7 +2,6 @@ package matchers
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"github.com/robospec/robospec/harness"
+	"github.com/robospec/robospec/internal/stack"
 	"github.com/robospec/robospec/measure"
 )
 
@@ -210,25 +210,10 @@ func (w *wait) MatchMayChangeInTheFuture(any) bool { return false }
 // refusePolling is an error when the matcher is asked by Eventually or
 // Consistently, whose polls would each be a wait of their own.
 func refusePolling(text, instead string) error {
-	if !calledFrom("github.com/onsi/gomega/internal.(*AsyncAssertion)") {
+	if !stack.Has("github.com/onsi/gomega/internal.(*AsyncAssertion)") {
 		return nil
 	}
 	return gomega.StopTrying(fmt.Sprintf("%s is not for Eventually or Consistently, which ask again and again; say %s", text, instead))
-}
-
-// calledFrom reports whether a function whose name begins so is on the stack.
-func calledFrom(name string) bool {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, name) {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
 }
 
 // HaveReceived is AnyMessage for Gomega's Eventually: each poll looks back over
@@ -257,7 +242,7 @@ func (r *received) Match(actual any) (bool, error) {
 		"github.com/onsi/gomega/internal.(*AsyncAssertion).NotTo", "github.com/onsi/gomega/internal.(*AsyncAssertion).ToNot",
 		"github.com/onsi/gomega/internal.(*Assertion).ShouldNot", "github.com/onsi/gomega/internal.(*Assertion).NotTo",
 		"github.com/onsi/gomega/internal.(*Assertion).ToNot"} {
-		if calledFrom(frame) {
+		if stack.Has(frame) {
 			return false, gomega.StopTrying(fmt.Sprintf("no poll can prove that %s is false; say Expect(x).To(Over(d, %s))", r.w.text, call("NoMessage", "", r.args)))
 		}
 	}

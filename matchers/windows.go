@@ -6,6 +6,7 @@ import (
 	gomega "github.com/onsi/gomega/matchers"
 	"github.com/onsi/gomega/types"
 
+	"github.com/robospec/robospec/internal/oneline"
 	"github.com/robospec/robospec/measure"
 )
 
@@ -111,9 +112,9 @@ func (j *none) add(a *measure.Arrival) {
 		if j.m == nil {
 			verb = "arrived"
 		}
-		j.note = fmt.Sprintf("message %d %s, %v after the start: %s", j.n, verb, a.Received.Sub(j.mark.Time()), short(a.Value))
+		j.note = fmt.Sprintf("message %d %s, %v after the start: %s", j.n, verb, a.Received.Sub(j.mark.Time()), oneline.Print(a.Value))
 		if j.mark.IsZero() {
-			j.note = fmt.Sprintf("message %d %s: %s", j.n, verb, short(a.Value))
+			j.note = fmt.Sprintf("message %d %s: %s", j.n, verb, oneline.Print(a.Value))
 		}
 	}
 	if j.violated {
@@ -167,7 +168,7 @@ func (j *exactly) add(a *measure.Arrival) {
 	j.by = a.Order
 	switch {
 	case j.n > len(j.ms):
-		j.bad, j.tooMany, j.note = true, true, fmt.Sprintf("message %d is one too many: %s", j.n, short(a.Value))
+		j.bad, j.tooMany, j.note = true, true, fmt.Sprintf("message %d is one too many: %s", j.n, oneline.Print(a.Value))
 	case a.Err == nil && !j.matches(j.ms[j.n-1], a):
 		j.bad, j.note = true, fmt.Sprintf("message %d did not match: %s", j.n, mismatch(j.ms[j.n-1], a.Value))
 	}
@@ -236,7 +237,7 @@ func (j *edgeJudge) close(e ending) verdict {
 		return j.unknown(&measure.Inconclusive{Reason: "it does not decode: " + j.at.Err.Error()})
 	}
 	if j.matches(j.m, &j.at) {
-		j.note = j.count() + ", it was " + short(j.at.Value)
+		j.note = j.count() + ", it was " + oneline.Print(j.at.Value)
 		return holds
 	}
 	j.note = j.count() + ", it did not match: " + mismatch(j.m, j.at.Value)

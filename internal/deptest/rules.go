@@ -25,7 +25,10 @@ type layer struct {
 }
 
 // foundation is what everything may stand on.
-var foundation = []string{"measure/...", "msgs/...", "internal/wire/...", "internal/ring/..."}
+var foundation = append([]string{"measure/...", "msgs/..."}, helpers...)
+
+// helpers stand alone.
+var helpers = []string{"internal/wire/...", "internal/ring/...", "internal/stack/...", "internal/oneline/..."}
 
 var layers = []layer{
 	{
@@ -39,7 +42,7 @@ var layers = []layer{
 		reason: "a codec knows no transport: any wire may carry its bytes",
 	},
 	{
-		of:     []string{"internal/wire/...", "internal/ring/..."},
+		of:     helpers,
 		reason: "helpers of the lowest layer stand alone",
 	},
 	{
@@ -106,7 +109,7 @@ type ban struct {
 var bans = []ban{
 	{
 		name:   "no test framework in the heart",
-		of:     []string{"measure/...", "msgs/...", "internal/wire/...", "internal/ring/...", "internal/zenoh/...", "transports/...", "harness/...", "!transports/transporttest/..."},
+		of:     []string{"measure/...", "msgs/...", "internal/wire/...", "internal/ring/...", "internal/stack/...", "internal/oneline/...", "internal/zenoh/...", "transports/...", "harness/...", "!transports/transporttest/..."},
 		never:  []string{"testing/...", "github.com/onsi/..."},
 		chain:  true,
 		reason: "a tool that is no test uses the heart too, and a verdict must not depend on the framework around it",

@@ -3,13 +3,12 @@ package inproc
 import (
 	"context"
 	"errors"
-	"reflect"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/robospec/robospec/internal/stack"
 	"github.com/robospec/robospec/transports"
 )
 
@@ -258,26 +257,6 @@ func join(receivers ...*receiver) {
 }
 
 // insideCallback reports whether the calling goroutine runs a callback of this
-// package. Go has no goroutine-local storage, and noting the goroutine at each
-// delivery would cost several times what the delivery does; so the question is
-// answered from the stack, where it is asked.
-func insideCallback() bool {
-	name := runtime.FuncForPC(reflect.ValueOf(callback).Pointer()).Name()
-	pcs := make([]uintptr, 64)
-	for skip := 2; ; skip += len(pcs) {
-		n := runtime.Callers(skip, pcs)
-		if n == 0 {
-			return false
-		}
-		frames := runtime.CallersFrames(pcs[:n])
-		for more := true; more; {
-			var f runtime.Frame
-			if f, more = frames.Next(); f.Function == name {
-				return true
-			}
-		}
-		if n < len(pcs) {
-			return false
-		}
-	}
-}
+// package. Noting the goroutine at each delivery would cost several times what
+// the delivery does, so the stack is asked, where the question comes up.
+func insideCallback() bool { return stack.Has(stack.Name(callback)) }
