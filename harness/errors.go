@@ -11,6 +11,8 @@ import (
 var (
 	// ErrClosed is the end of what was closed by its owner.
 	ErrClosed = errors.New("harness: closed")
+	// ErrEnded is the end of a source that has given all it had.
+	ErrEnded = errors.New("harness: the source has ended")
 	// ErrAnswered is a second answer to one request.
 	ErrAnswered = transports.ErrAnswered
 	// ErrNotHeld is a place in the log whose messages were dropped since.

@@ -17,6 +17,8 @@ type log[T any] struct {
 	created Mark
 	// lives says whether somebody is there to publish, now.
 	lives func() measure.Life
+	// feeder is what feeds a source, nil where that is not known.
+	feeder Living
 
 	mu         sync.Mutex
 	ring       *ring.Ring[Message[T]]
@@ -190,6 +192,7 @@ type source interface {
 	fill(i uint64, buf []measure.Arrival, wake chan struct{}) ([]measure.Arrival, uint64, uint64)
 	forget(wake chan struct{})
 	life() measure.Life
+	fedBy() Living
 	indexAfter(m Mark) uint64
 	state() logState
 }
@@ -212,6 +215,7 @@ func (l *log[T]) state() logState {
 }
 
 func (l *log[T]) life() measure.Life { return l.lives() }
+func (l *log[T]) fedBy() Living      { return l.feeder }
 
 // fill is read for arrivals. Values are boxed outside the lock.
 func (l *log[T]) fill(i uint64, buf []measure.Arrival, wake chan struct{}) ([]measure.Arrival, uint64, uint64) {

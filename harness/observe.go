@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -54,8 +55,10 @@ const sealAfter = time.Millisecond
 // Observation is one expectation's view of the traffic, one message after the
 // other, from the start of its stretch to the end. It is for one goroutine.
 type Observation struct {
-	// Topic is what is observed.
+	// Topic is what is observed. Wire is false where that is a source, which is on
+	// no wire.
 	Topic string
+	Wire  bool
 	// Call is when the expectation began.
 	Call Mark
 	// Start is what the stretch begins after: arrivals are returned from here.
@@ -132,6 +135,7 @@ func (r *Reader[T]) Observe(mode Mode, d time.Duration) (*Observation, error) {
 		return nil, err
 	}
 	o := newObservation(l, r.sub.g, l.name)
+	o.Wire = r.sub.remote != nil
 	stim, first := tl.expect()
 	o.Call = tl.Now()
 	point := r.Mark()
@@ -234,7 +238,10 @@ func (o *Observation) Next(due time.Time) ([]measure.Arrival, State) {
 			target, isDue = due, true
 		}
 		if seal := target.Add(sealAfter); time.Until(seal) > 0 {
-			if err := o.sleep(target, seal); err != nil {
+			if err := o.sleep(target, seal); errors.Is(err, ErrEnded) {
+				o.sealed = true
+				continue
+			} else if err != nil {
 				if arrivals := o.take(true); len(arrivals) > 0 { // what came before the end counts
 					return arrivals, Arrived
 				}
@@ -400,6 +407,9 @@ func (o *Observation) stretch(from Mark) measure.Stretch {
 // life says whether somebody was there to publish.
 func (o *Observation) life(from Mark) measure.Life {
 	tl := o.g.tl
+	if l := o.src.fedBy(); l != nil {
+		return fedLife(l, from)
+	}
 	var running string
 	for _, l := range tl.living() {
 		started, ended := l.Lives()
@@ -433,6 +443,18 @@ func (o *Observation) life(from Mark) measure.Life {
 	return o.src.life()
 }
 
+// fedLife is the life of a source of which it is known what feeds it.
+func fedLife(l Living, from Mark) measure.Life {
+	_, ended := l.Lives()
+	switch {
+	case ended.IsZero():
+		return measure.Life{State: measure.LifeShown, Sign: l.GomegaString()}
+	case ended.order < from.order:
+		return measure.Life{State: measure.LifeNone, At: ended.at, Sign: l.GomegaString()}
+	}
+	return measure.Life{State: measure.LifeShown, At: ended.at, Sign: l.GomegaString()}
+}
+
 // window waits for the whole stretch; what is known of it is told from a mark on.
 func (o *Observation) window(from Mark) (*measure.Window, error) {
 	var all []measure.Arrival
@@ -457,6 +479,12 @@ func (o *Observation) Before(n int) []measure.Arrival {
 		out = append(out, got[0])
 	}
 	return out
+}
+
+// Held is the newest message that there was at the call, if none of the stretch
+// had come by then; false if there was none.
+func (o *Observation) Held() (measure.Arrival, bool) {
+	return o.before, o.before.Order > 0 && o.begun.next == o.begins
 }
 
 // Again ranges over the messages of the stretch that the log still holds.

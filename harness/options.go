@@ -22,6 +22,7 @@ type options struct {
 	codec    any
 	messages int
 	bytes    int64
+	feeder   Living
 }
 
 type optionFunc func(*options)
@@ -58,6 +59,10 @@ func Using[T any](c msgs.Codec[T]) Option { return optionFunc(func(o *options) {
 func Keep(messages int, bytes int64) Option {
 	return optionFunc(func(o *options) { o.messages, o.bytes = messages, bytes })
 }
+
+// FedBy says what feeds a Source, so that its life proves the silence of the
+// source.
+func FedBy(l Living) Option { return optionFunc(func(o *options) { o.feeder = l }) }
 
 func (g *Graph) options(opts []Option) options {
 	o := options{messages: g.cfg.MaxMessages, bytes: g.cfg.MaxBytes}

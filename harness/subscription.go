@@ -96,11 +96,20 @@ func (s *Subscription[T]) graphEnded(err error, at Mark) { s.log.end(err, at) }
 // blocks and may be called from any goroutine, also after Close, when it does
 // nothing.
 func Source[T any](g *Graph, name string, opts ...Option) (s *Subscription[T], push func(T), err error) {
-	s = newSubscription[T](g, name, g.options(opts))
+	o := g.options(opts)
+	s = newSubscription[T](g, name, o)
+	s.log.feeder = o.feeder
 	if err := s.begin(); err != nil {
 		return nil, nil, fmt.Errorf("source %s: %w", name, err)
 	}
 	return s, func(v T) { s.log.add(&Message[T]{Topic: name, Value: v, Size: sizeOf(v)}) }, nil
+}
+
+// End ends a source that has given all it had, such as the output of a process
+// that exited: waits end at once, with ErrEnded and the reason, and a stretch
+// that reaches beyond the end is known as a whole.
+func (s *Subscription[T]) End(reason string) {
+	s.log.end(fmt.Errorf("%w: %s", ErrEnded, reason), s.g.tl.act("end of", s.log.name))
 }
 
 // sizeOf is what a value of a source counts for against the bytes of its log.

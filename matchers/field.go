@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	gomega "github.com/onsi/gomega/matchers"
 	"github.com/onsi/gomega/types"
 )
 
@@ -19,7 +20,33 @@ import (
 // the fields there are.
 func Field(path string, v any) types.GomegaMatcher {
 	p, err := parsePath(path)
-	return &fieldMatcher{path: p, wrong: err, m: asMatcher(v)}
+	return &fieldMatcher{path: p, wrong: err, m: byValue(asMatcher(v))}
+}
+
+// byValue has Equal of a number compare by value too: Not(Equal(2)) would be
+// true of every uint8.
+func byValue(m types.GomegaMatcher) types.GomegaMatcher {
+	switch m := m.(type) {
+	case *gomega.EqualMatcher:
+		if _, ok := toNumber(reflect.ValueOf(m.Expected)); ok {
+			return &equalNumber{m.Expected}
+		}
+	case *gomega.AndMatcher:
+		return &gomega.AndMatcher{Matchers: allByValue(m.Matchers)}
+	case *gomega.OrMatcher:
+		return &gomega.OrMatcher{Matchers: allByValue(m.Matchers)}
+	case *gomega.NotMatcher:
+		return &gomega.NotMatcher{Matcher: byValue(m.Matcher)}
+	}
+	return m
+}
+
+func allByValue(ms []types.GomegaMatcher) []types.GomegaMatcher {
+	out := make([]types.GomegaMatcher, len(ms))
+	for i, m := range ms {
+		out[i] = byValue(m)
+	}
+	return out
 }
 
 type fieldMatcher struct {

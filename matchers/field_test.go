@@ -42,6 +42,7 @@ func TestFieldMatches(t *testing.T) {
 		want bool
 	}{
 		{"Level", 2, true}, {"Level", uint8(2), true}, {"Level", 2.0, true}, {"Level", 2.5, false}, {"Level", -2, false},
+		{"Level", Equal(2), true}, {"Level", Not(Equal(2)), false}, {"Level", Or(Equal(1), Equal(2.0)), true}, {"Level", And(Not(Equal(1)), Not(Equal(2))), false},
 		{"Speed", 15.1, true}, {"Speed", float32(15.1), true}, {"Speed", 15, false}, {"Speed", BeNumerically("~", 15, 0.2), true},
 		{"Big", uint64(1<<63 + 1), true}, {"Big", uint64(1 << 63), false}, // which are one float64
 		{"Position.X", 1.5, true}, {"Position.X", BeNumerically(">", 1), true}, {"Covariance[7]", 0.25, true}, {"Covariance[0]", 0, true},

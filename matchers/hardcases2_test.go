@@ -638,3 +638,70 @@ func TestArrivalAtTheEdgeLive(t *testing.T) {
 	wg.Wait()
 	t.Logf("%d in time, %d late, %d verdicts wrong", early.Load(), late.Load(), wrong.Load())
 }
+
+// BecomeWithin must not take the state before a reaction for the one after it.
+func TestBecome(t *testing.T) {
+	play(t, func(t *testing.T, w *world) {
+		cmd, state, sub := w.react("/state")
+		says(t, state, "driving")
+		says(t, cmd, "drive on")
+		c, text := to(sub, BecomeWithin(100*ms, "driving")) // it is
+		want(t, c, text, green)
+		says(t, cmd, "stop")
+		says(t, state, "stopped")
+		c, text = to(sub, BecomeWithin(100*ms, "driving"))
+		want(t, c, text, red)
+		c, text = to(sub, BecomeWithin(100*ms, "stopped"))
+		want(t, c, text, green)
+		w.later(50*ms, state, "driving")
+		c, text = to(sub, BecomeWithin(100*ms, "driving"))
+		want(t, c, text, green)
+	})
+}
+
+// life is a Living of tests.
+type life struct{ started, ended harness.Mark }
+
+func (l *life) Lives() (started, ended harness.Mark) { return l.started, l.ended }
+func (l *life) GomegaString() string                 { return "process talker" }
+
+func TestSourceThatEnds(t *testing.T) {
+	play(t, func(t *testing.T, w *world) {
+		l := &life{}
+		lines, push, err := harness.Source[string](w.rig, "talker stdout", harness.FedBy(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs, _, err := harness.Source[string](w.rig, "talker stderr", harness.FedBy(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.started = w.rig.Mark("start of talker")
+		time.AfterFunc(50*ms, func() { push("one") })
+		c, text := to(errs, StaySilentFor(100*ms)) // it runs, so its silence counts
+		want(t, c, text, green)
+		time.AfterFunc(50*ms, func() {
+			l.ended = w.rig.Timeline().Now()
+			lines.End("process talker exited with code 3")
+			errs.End("process talker exited with code 3")
+		})
+		began := time.Now()
+		c, text = to(lines, ReceiveWithin(time.Hour, "two"))
+		want(t, c, text, red, "exited with code 3", `"one"`)
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("it waited %v for what cannot come any more", waited)
+		}
+		c, text = to(errs.FromStart(), Over(time.Hour, NoMessage())) // all there was is known
+		want(t, c, text, green)
+		c, text = to(lines.FromStart(), Over(time.Hour, Exactly("one")))
+		want(t, c, text, green)
+		w.rig.Mark("afterwards")
+		c, text = to(errs, StaySilentFor(100*ms)) // the dead are silent
+		want(t, c, text, inconclusive, "nobody was there")
+		for m, err := range lines.FromStart().ListenReliable(t.Context()) {
+			if m.Value != "one" && !errors.Is(err, harness.ErrEnded) {
+				t.Errorf("the loop got %v, %v", m, err)
+			}
+		}
+	})
+}

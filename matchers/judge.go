@@ -66,7 +66,8 @@ type beginning struct {
 	quiet, steady harness.Mark
 	// from is what the length of a wait is counted from.
 	from time.Time
-	// held is the newest message before the stretch, nil when there is none.
+	// held is the newest message before the stretch if none of it had come at the
+	// call; nil when there is none.
 	held *measure.Arrival
 }
 

@@ -57,7 +57,7 @@ func (o *outcome) inconclusive(asked string) error {
 		e.Remedy = "see below what was not observed"
 	}
 	lines := append([]string{e.Reason, row("asked", asked)}, o.facts()...)
-	if o.obs != nil && o.obs.Seen() == 0 && o.obs.Stretch(false).Life.State == measure.LifeNone {
+	if o.obs != nil && o.obs.Wire && o.obs.Seen() == 0 && o.obs.Stretch(false).Life.State == measure.LifeNone {
 		lines = append(lines, row("cause", o.silence()))
 	}
 	e.Reason = strings.Join(lines, "\n")
@@ -119,7 +119,11 @@ func (o *outcome) facts() []string {
 	}
 	s := fmt.Sprintf("%d in the stretch, %d dropped by us; %d since the subscription began", ob.Seen(), ob.Missed(), ob.Received())
 	out = append(out, row("messages", s))
-	if err := ob.Err(); err != nil {
+	err := ob.Err()
+	if err == nil && errors.Is(ob.Ended(), harness.ErrEnded) {
+		err = ob.Ended()
+	}
+	if err != nil {
 		out = append(out, row("ended", err.Error()))
 	}
 	return out
@@ -181,7 +185,7 @@ func (o *outcome) explain() (out []string) {
 			return out
 		}
 	}
-	if o.obs.Seen() == 0 {
+	if o.obs.Seen() == 0 && !errors.Is(o.obs.Ended(), harness.ErrEnded) {
 		out = append(out, row("cause", o.silence()))
 	}
 	return out
@@ -191,7 +195,10 @@ func (o *outcome) explain() (out []string) {
 func (o *outcome) silence() string {
 	topic, tl := o.obs.Topic, o.obs.Timeline()
 	g, ok := o.obs.Graph().Conn().(transports.Grapher)
-	if !ok {
+	if !ok || !o.obs.Wire {
+		if l := o.obs.Stretch(false).Life; l.State == measure.LifeShown && l.Sign != "" {
+			return fmt.Sprintf("silent, though somebody is there to publish: %s", l.Sign)
+		}
 		if last := o.obs.Before(1); len(last) == 1 {
 			return fmt.Sprintf("nothing arrived since %s", tl.Since(last[0].Received))
 		}

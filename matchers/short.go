@@ -41,7 +41,8 @@ func ReceiveBetween(lo, hi time.Duration, m ...any) types.GomegaMatcher {
 	return newWait(text, harness.Effect, hi, w, fmt.Sprintf("between %v and %v to receive %s", lo, hi, aMessage(m)))
 }
 
-// BecomeWithin passes when the newest message matches m, or one does within d.
+// BecomeWithin passes when the newest message at the call matches m, be it from
+// before the last stimulus, or one that came since or comes within d does.
 func BecomeWithin(d time.Duration, m any) types.GomegaMatcher {
 	a := sortOut("BecomeWithin", []any{m})
 	text := call("BecomeWithin", d.String(), []any{m})
@@ -64,7 +65,7 @@ func AverageOver(d time.Duration, field, m any) types.GomegaMatcher {
 
 // StaySilentFor is Over(d, NoMessage()): silence from the last stimulus, or
 // from now, with proof that somebody was there to publish.
-func StaySilentFor(d time.Duration, opts ...Option) types.GomegaMatcher {
+func StaySilentFor(d time.Duration, opts ...SilenceOption) types.GomegaMatcher {
 	args := asArgs(opts)
 	text := call("StaySilentFor", d.String(), args)
 	return newWait(text, harness.Watch, d, noMessage(text, args), fmt.Sprintf("to stay silent for %v", d))
@@ -72,7 +73,7 @@ func StaySilentFor(d time.Duration, opts ...Option) types.GomegaMatcher {
 
 // FallSilentWithin passes once no message has come for hold, the silence ending
 // within d.
-func FallSilentWithin(d, hold time.Duration, opts ...Option) types.GomegaMatcher {
+func FallSilentWithin(d, hold time.Duration, opts ...SilenceOption) types.GomegaMatcher {
 	args := asArgs(opts)
 	a := sortOut("FallSilentWithin", args)
 	text := call("FallSilentWithin", fmt.Sprintf("%v, %v", d, hold), args)
@@ -84,7 +85,7 @@ func FallSilentWithin(d, hold time.Duration, opts ...Option) types.GomegaMatcher
 	return newWait(text, harness.Effect, d, w, fmt.Sprintf("within %v to fall silent for %v", d, hold))
 }
 
-func asArgs(opts []Option) []any {
+func asArgs(opts []SilenceOption) []any {
 	var args []any
 	for _, o := range opts {
 		args = append(args, o)

@@ -263,14 +263,14 @@ type number struct {
 	get   func(v any) (float64, error)
 }
 
-// Number is a typed way to a number in a message, made by Of.
-type Number interface{ number() number }
+// FieldNumber is a typed way to a number in a message, made by Of.
+type FieldNumber interface{ number() number }
 
 type ofFunc[T any] func(T) float64
 
 // Of is f as a field: HaveAverage(Of(func(o Odometry) float64 { … }), m). It
 // costs less than a path.
-func Of[T any](f func(T) float64) Number { return ofFunc[T](f) }
+func Of[T any](f func(T) float64) FieldNumber { return ofFunc[T](f) }
 
 func (f ofFunc[T]) String() string { return fmt.Sprintf("Of(func(%s) float64)", reflect.TypeFor[T]()) }
 
@@ -294,7 +294,7 @@ func (f ofFunc[T]) number() number {
 
 func numberOf(field any) (number, error) {
 	switch f := field.(type) {
-	case Number:
+	case FieldNumber:
 		return f.number(), nil
 	case string:
 		p, err := parsePath(f)

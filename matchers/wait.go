@@ -129,8 +129,8 @@ func (w *wait) live(a harness.Observed) (*outcome, error) {
 	defer obs.Close()
 	o := &outcome{judge: j, obs: obs, d: w.d}
 	b := beginning{quiet: obs.Quiet, steady: obs.Steady, from: obs.From}
-	if before := obs.Before(1); len(before) == 1 {
-		b.held = &before[0]
+	if held, ok := obs.Held(); ok {
+		b.held = &held
 	}
 	j.begin(b)
 	if o.v = w.now(j); o.v == undecided {

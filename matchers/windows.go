@@ -247,7 +247,7 @@ func (j *edgeJudge) close(e ending) verdict {
 // HaveCount is true when the number of messages matches m, a number or a
 // matcher of an int. Zero messages count only with proof that somebody was there
 // to publish, or with EvenWithoutPublisher.
-func HaveCount(m any, opts ...Option) types.GomegaMatcher {
+func HaveCount(m any, opts ...SilenceOption) types.GomegaMatcher {
 	args := []any{m}
 	for _, o := range opts {
 		args = append(args, o)

@@ -233,8 +233,8 @@ type arguments struct {
 	wrong       error
 }
 
-// Option changes what a word asks for.
-type Option interface{ apply(*arguments) }
+// SilenceOption changes what a word asks for.
+type SilenceOption interface{ apply(*arguments) }
 
 type evenWithoutPublisher struct{}
 
@@ -242,12 +242,12 @@ func (evenWithoutPublisher) apply(a *arguments) { a.evenWithout = true }
 
 // EvenWithoutPublisher lets silence count though nobody may have been there to
 // publish. It stands beside the matcher: NoMessage(m, EvenWithoutPublisher()).
-func EvenWithoutPublisher() Option { return evenWithoutPublisher{} }
+func EvenWithoutPublisher() SilenceOption { return evenWithoutPublisher{} }
 
 func sortOut(name string, args []any) (a arguments) {
 	n := 0
 	for _, arg := range args {
-		if o, ok := arg.(Option); ok {
+		if o, ok := arg.(SilenceOption); ok {
 			o.apply(&a)
 			continue
 		}

@@ -38,5 +38,5 @@ var _ = DescribeTable("a talker", func(want verdict, args ...string) {
 		fails(`process python3`, `to exit within 2s with code 0`, `found: .*it had not ended`), "--sigterm", "ignored"),
 	Entry("that is killed by SIGTERM",
 		fails(`process python3`, `to exit within 2s with code 0`, `found: .*it exited with code -15`), "--sigterm", "kills"),
-	Entry("that says so on standard output", provesNothing(`nothing arrived on python3 stderr`), "--last-line", "stdout"),
+	Entry("that says so on standard output", fails(`python3 stderr`, `shutting down`, `ended: .*exited with code 0`), "--last-line", "stdout"),
 )
