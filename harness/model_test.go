@@ -141,7 +141,7 @@ func playModel(t *testing.T, script []byte) {
 				}
 				switch {
 				case point < held():
-					if o.StartNotHeld(o.Start) == nil {
+					if o.Stretch(false).Cut == nil {
 						t.Fatalf("messages from %d on are lost and nobody says so; held from %d", point, held())
 					}
 				case point == published:
@@ -149,7 +149,7 @@ func playModel(t *testing.T, script []byte) {
 						t.Fatalf("saw %s after the reading point %d", first, point)
 					}
 				default:
-					if first != fmt.Sprint(point) || o.StartNotHeld(o.Start) != nil || o.Missed() != 0 || o.Seen() != uint64(published-point) {
+					if first != fmt.Sprint(point) || o.Stretch(false).Cut != nil || o.Missed() != 0 || o.Seen() != uint64(published-point) {
 						t.Fatalf("saw %q first, %d in all, missed %d, want %d first of %d", first, o.Seen(), o.Missed(), point, published)
 					}
 					o.Hold(order)

@@ -365,10 +365,10 @@ func (o *Observation) Missed() uint64 { return o.missed }
 // Received is how many messages the subscription got in all.
 func (o *Observation) Received() uint64 { return o.src.state().received }
 
-// StartNotHeld says what kept the stretch from being observed from its start
+// startNotHeld says what kept the stretch from being observed from its start
 // on: it began before the subscription, or was dropped by the log since. Nil
 // when nothing did.
-func (o *Observation) StartNotHeld(from Mark) error {
+func (o *Observation) startNotHeld(from Mark) error {
 	if o.Start.order == from.order && !o.unseen.IsZero() {
 		from = o.unseen
 	}
@@ -398,7 +398,7 @@ func (o *Observation) stretch(from Mark) measure.Stretch {
 	if o.err != nil {
 		s.Cut = o.err
 	} else {
-		s.Cut = o.StartNotHeld(from)
+		s.Cut = o.startNotHeld(from)
 	}
 	s.Life = o.life(from)
 	return s

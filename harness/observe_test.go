@@ -399,29 +399,29 @@ func TestStartNotHeld(t *testing.T) {
 			time.Sleep(time.Second)
 			late := w.sub("/x")
 			o := observe(t, late, mode, time.Second)
-			if err := o.StartNotHeld(o.Quiet); err == nil || !strings.Contains(err.Error(), want) || o.Stretch(false).Cut == nil {
+			if err := o.Stretch(false).Cut; err == nil || !strings.Contains(err.Error(), want) || o.Stretch(false).Cut == nil {
 				t.Errorf("mode %d: %v", mode, err)
 			}
 			_ = late.Close()
 		}
 		o := observe(t, s.After(m), harness.Effect, time.Second)
-		if err := o.StartNotHeld(o.Start); err == nil || !strings.Contains(err.Error(), "the subscription to /x began 1s after publish on /cmd at +0.000000s") {
+		if err := o.Stretch(false).Cut; err == nil || !strings.Contains(err.Error(), "the subscription to /x began 1s after publish on /cmd at +0.000000s") {
 			t.Errorf("after a mark before the subscription: %v", err)
 		}
 		o = observe(t, s.After(m.Add(2*time.Second)), harness.Effect, time.Second)
-		if err := o.StartNotHeld(o.Start); err != nil {
+		if err := o.Stretch(false).Cut; err != nil {
 			t.Errorf("the stretch begins after the subscription did: %v", err)
 		}
 
 		m = must(cmd.Publish(t.Context(), "go"))
 		say(p, "a", "b", "c")
 		o = observe(t, s, harness.Effect, time.Second)
-		if err := o.StartNotHeld(o.Start); err != nil {
+		if err := o.Stretch(false).Cut; err != nil {
 			t.Errorf("all are held: %v", err)
 		}
 		say(p, "d")
 		o = observe(t, s, harness.Effect, time.Second)
-		if err := o.StartNotHeld(o.Start); !errors.Is(err, harness.ErrNotHeld) {
+		if err := o.Stretch(false).Cut; !errors.Is(err, harness.ErrNotHeld) {
 			t.Errorf("one was dropped: %v", err)
 		}
 		o = observe(t, s.FromStart(), harness.Effect, time.Second)
@@ -432,7 +432,7 @@ func TestStartNotHeld(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		say(p, "e")
 		o = observe(t, s.After(m.Add(time.Second)), harness.Effect, time.Minute)
-		if err := o.StartNotHeld(o.Start); err != nil {
+		if err := o.Stretch(false).Cut; err != nil {
 			t.Errorf("later than what was dropped: %v", err)
 		}
 		arrivals, _ := o.Next(time.Time{})

@@ -27,7 +27,7 @@ type publisherState struct {
 	done    chan struct{} // closed when closed is set
 
 	mu       sync.Mutex
-	streams  map[closer]struct{}
+	streams  map[interface{ end() }]struct{}
 	closed   bool
 	closeErr error
 }
@@ -50,7 +50,7 @@ func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 		return fail(err)
 	}
 	p := &Publisher[T]{g: g, name: name, codec: codec, remote: remote,
-		shared: &publisherState{done: make(chan struct{}), streams: map[closer]struct{}{}}}
+		shared: &publisherState{done: make(chan struct{}), streams: map[interface{ end() }]struct{}{}}}
 	if err := g.own(p); err != nil {
 		_ = remote.Close() // the graph's end is the error to tell
 		return fail(err)
@@ -120,7 +120,7 @@ func (p *Publisher[T]) Close() error {
 		close(s.done)
 	}
 	for _, stream := range streams {
-		_ = stream.Close() // a stream's error is told by its Err
+		stream.end()
 	}
 	if first {
 		p.g.disown(p)

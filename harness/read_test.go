@@ -708,7 +708,7 @@ func TestCloseFromAnywhere(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		_ = stream.Close()
+		stream.Stop()
 	})
 }
 

@@ -127,12 +127,12 @@ func (s *Stream[T]) Stop() Mark {
 	if m.IsZero() {
 		m = s.p.g.tl.Now()
 	}
-	_ = s.Close() // has no error of its own
+	s.end()
 	return m
 }
 
-// Close ends the stream as Stop does, without being a stimulus.
-func (s *Stream[T]) Close() error {
+// end ends the stream as Stop does, without being a stimulus.
+func (s *Stream[T]) end() {
 	s.stopped.Do(func() {})
 	s.cancel()
 	if !insideStream() {
@@ -141,7 +141,6 @@ func (s *Stream[T]) Close() error {
 	s.p.shared.mu.Lock()
 	delete(s.p.shared.streams, s)
 	s.p.shared.mu.Unlock()
-	return nil
 }
 
 // Err is why the stream ended by itself, nil if it did not.
