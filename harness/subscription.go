@@ -45,10 +45,17 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	}
 	s := newSubscription[T](g, name, o)
 	s.log.lives = func() measure.Life {
-		if l, ok := g.conn.(transports.Lifer); ok {
-			return l.Life(name)
+		l, ok := g.conn.(transports.Lifer)
+		if !ok {
+			return measure.Life{Sign: "this wire does not show publishers"}
 		}
-		return measure.Life{Sign: "this wire does not show publishers"}
+		life := l.Life(name)
+		if m, ok := s.remote.(transports.Matched); ok && life.State == measure.LifeShown {
+			if n, _ := m.Matched(); n == 0 { // the silence of one we cannot hear proves nothing
+				life.State, life.Sign = measure.LifeNone, life.Sign+", none of which the subscription can hear"
+			}
+		}
+		return life
 	}
 	sink := func(p transports.Sample) {
 		m := Message[T]{Topic: p.Topic, Received: p.Received, Sent: p.Sent, Seq: p.Seq, hasSeq: p.HasSeq,

@@ -90,6 +90,10 @@ var scenes = []scene{
 	{"ReceiveWithin: nobody publishes", func(t *testing.T, w *world, s *stage) (color, string) {
 		return to(w.sub("/odm"), ReceiveWithin(500*ms))
 	}},
+	{"StaySilentFor: incompatible QoS", func(t *testing.T, w *world, s *stage) (color, string) {
+		advertise(t, w.robot, "/scan", harness.SensorData())
+		return to(w.sub("/scan", harness.Reliable(5)), StaySilentFor(500*ms))
+	}},
 	{"ReceiveWithin: silent publisher", func(t *testing.T, w *world, s *stage) (color, string) {
 		if _, err := s.pub.Publish(t.Context(), odometry{}); err != nil {
 			t.Fatal(err)

@@ -194,24 +194,28 @@ func (o *outcome) explain() (out []string) {
 // silence says why nothing arrived.
 func (o *outcome) silence() string {
 	topic, tl := o.obs.Topic, o.obs.Timeline()
+	silent := "no message has ever arrived"
+	if last := o.obs.Before(1); len(last) == 1 {
+		silent = "has been silent since " + tl.Since(last[0].Received)
+	}
 	g, ok := o.obs.Graph().Conn().(transports.Grapher)
 	if !ok || !o.obs.Wire {
 		if l := o.obs.Stretch(false).Life; l.State == measure.LifeShown && l.Sign != "" {
-			return fmt.Sprintf("silent, though somebody is there to publish: %s", l.Sign)
+			return fmt.Sprintf("somebody is there to publish %s (%s), but %s", topic, l.Sign, silent)
 		}
-		if last := o.obs.Before(1); len(last) == 1 {
-			return fmt.Sprintf("nothing arrived since %s", tl.Since(last[0].Received))
-		}
-		return "nothing has ever arrived on " + topic
+		return fmt.Sprintf("%s: %s", topic, silent)
 	}
 	graph, _ := g.Graph()
-	var publishers, others []string
+	var publishers, others, deaf []string
 	for _, e := range graph.Endpoints {
 		if e.Kind != transports.PublisherEndpoint {
 			continue
 		}
 		if e.Name == topic {
 			publishers = append(publishers, e.Node)
+			if why := unheard(graph, e); why != "" {
+				deaf = append(deaf, fmt.Sprintf("%s publishes %s, but cannot be heard: %s", e.Node, topic, why))
+			}
 		} else {
 			others = append(others, e.Name)
 		}
@@ -223,11 +227,27 @@ func (o *outcome) silence() string {
 		}
 		return s
 	}
-	who := strings.Join(slices.Compact(publishers), ", ")
-	if last := o.obs.Before(1); len(last) == 1 {
-		return fmt.Sprintf("%s publishes %s, but has been silent since %s", who, topic, tl.Since(last[0].Received))
+	if len(deaf) == len(publishers) {
+		return strings.Join(deaf, "\n")
 	}
-	return fmt.Sprintf("%s publishes %s, but no message has ever arrived", who, topic)
+	return fmt.Sprintf("%s publishes %s, but %s", strings.Join(slices.Compact(publishers), ", "), topic, silent)
+}
+
+// unheard is why none of our own subscriptions can hear a publisher, "" if one
+// can.
+func unheard(g transports.Graph, p transports.Endpoint) (why string) {
+	for _, s := range g.Endpoints {
+		if s.Kind != transports.SubscriptionEndpoint || !s.Local || s.Name != p.Name {
+			continue
+		}
+		if why = s.QoS.Incompatible(p.QoS); why == "" && s.Type.Name != p.Type.Name && s.Type.Name != "" && p.Type.Name != "" {
+			why = fmt.Sprintf("type: asked %s, offered %s", s.Type.Name, p.Type.Name)
+		}
+		if why == "" {
+			return ""
+		}
+	}
+	return why
 }
 
 // nearest are up to three names that are most like name.

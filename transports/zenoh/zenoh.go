@@ -41,6 +41,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -155,8 +156,14 @@ func (c *Conn) Life(topic string) measure.Life {
 	if own+others == 0 {
 		return measure.Life{Sign: "Zenoh does not show publishers, and no @robospec/pub token for the topic was seen"}
 	}
-	return measure.Life{State: measure.LifeShown, At: time.Now(),
-		Sign: fmt.Sprintf("%d publishers here, liveliness tokens of %d others", own, others)}
+	var signs []string
+	if own > 0 {
+		signs = append(signs, fmt.Sprintf("%d of our own publishers", own))
+	}
+	if others > 0 {
+		signs = append(signs, fmt.Sprintf("liveliness tokens of publishers: %d", others))
+	}
+	return measure.Life{State: measure.LifeShown, At: time.Now(), Sign: strings.Join(signs, ", ")}
 }
 
 // begin is what every declaration begins with.
