@@ -3,6 +3,7 @@ package harness
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robospec/robospec/internal/ring"
@@ -20,9 +21,11 @@ type log[T any] struct {
 	// feeder is what feeds a source, nil where that is not known.
 	feeder Living
 
-	mu         sync.Mutex
-	ring       *ring.Ring[Message[T]]
-	received   uint64    // since the beginning
+	mu   sync.Mutex
+	ring *ring.Ring[Message[T]]
+	// received counts since the beginning, and is the index of the next message; it
+	// is changed under the lock, and read without it where nothing is to be had.
+	received   atomic.Uint64
 	newestLost uint64    // the order of the newest message dropped
 	lostUntil  time.Time // the latest receive stamp of those dropped
 	waiting    []chan struct{}
@@ -50,17 +53,16 @@ func newLog[T any](tl *Timeline, name string, o options) *log[T] {
 func (l *log[T]) add(m *Message[T]) {
 	m.tl = l.tl
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if m.Received.IsZero() {
 		m.Received = time.Now()
 	}
-	if l.err != nil && !m.Received.Before(l.ended.at) {
-		return
+	if l.err == nil || m.Received.Before(l.ended.at) {
+		m.order = l.tl.order.Add(1)
+		l.ring.Push(m)
+		l.received.Store(l.ring.Next())
+		l.wake()
 	}
-	m.order = l.tl.order.Add(1)
-	l.ring.Push(m)
-	l.received++
-	l.wake()
+	l.mu.Unlock()
 }
 
 // skip counts n messages that were never held.
@@ -71,7 +73,7 @@ func (l *log[T]) skip(n uint64) {
 		return
 	}
 	l.ring.Skip(n)
-	l.received += n
+	l.received.Store(l.ring.Next())
 	l.newestLost, l.lostUntil = l.tl.order.Add(1), time.Now()
 	l.wake()
 }
@@ -131,6 +133,9 @@ func (l *log[T]) position(m Mark) (i uint64, atMost bool) {
 // next − 1. lost is how many were dropped before i came to them. If there are
 // none it makes wake get a token when there are.
 func (l *log[T]) read(i uint64, since time.Time, buf []Message[T], wake chan struct{}) (msgs []Message[T], next, lost uint64) {
+	if wake == nil && l.received.Load() <= i {
+		return buf, i, 0
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if first := l.ring.First(); i < first {
@@ -168,6 +173,9 @@ func (l *log[T]) forget(wake chan struct{}) {
 // newest is the newest message from index i on that was received at since or
 // later, and the index of the next to come.
 func (l *log[T]) newest(i uint64, since time.Time) (m Message[T], next uint64, ok bool) {
+	if next = l.received.Load(); next <= i {
+		return m, next, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next = l.ring.Next()
@@ -180,11 +188,7 @@ func (l *log[T]) newest(i uint64, since time.Time) (m Message[T], next uint64, o
 }
 
 // count is how many messages were received since the beginning.
-func (l *log[T]) count() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.received
-}
+func (l *log[T]) count() uint64 { return l.received.Load() }
 
 // The rest is what an Observation needs of a log of any type.
 
@@ -210,7 +214,7 @@ func (l *log[T]) state() logState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return logState{created: l.created, ended: l.ended, err: l.err, done: l.done,
-		first: l.ring.First(), next: l.ring.Next(), received: l.received,
+		first: l.ring.First(), next: l.ring.Next(), received: l.received.Load(),
 		newestLost: l.newestLost, lostUntil: l.lostUntil}
 }
 
