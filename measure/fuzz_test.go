@@ -61,7 +61,7 @@ func FuzzStamps(f *testing.F) {
 	f.Add(bytesOf(0, 4<<30, 1, 1, 1, 1))    // at one instant
 	f.Add(bytesOf(2, math.MaxUint64-1, 2, math.MaxUint64-1, 6))
 	f.Add(bytesOf(0, 4e9, 3, 3, 4e9))
-	f.Add(bytesOf(0, 80_000_000, 70_000_000, 3)) // two readers that raced
+	f.Add(bytesOf(0, 80_000_000, 70_000_000, 3))                                             // two readers that raced
 	f.Add([]byte("2000\x00\x00\x00\x00000000000001000000010000000100000001000000010000000")) // fifty years
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ws := words(b)
