@@ -609,6 +609,9 @@ func TestArrivalAtTheEdgeLive(t *testing.T) {
 			at = 1001 * ms
 		}
 		wg.Go(func() {
+			// All two hundred wait at a time, but are not due at one instant, which two
+			// cores could not keep.
+			time.Sleep(time.Duration(i) * 4 * ms)
 			w := newWorld(t)
 			cmd, state, sub := w.react("/state")
 			m, err := cmd.Publish(t.Context(), "go")
