@@ -63,10 +63,15 @@ func record(t *testing.T, c testCase, w func(*inproc.Network) Wire) (failures []
 		}
 		alone(func() { c.run(newBench(r, w(inproc.NewNetwork()))) })
 		cancel()
-		for _, f := range slices.Backward(r.cleanups) {
+		r.mu.Lock()
+		cleanups := slices.Clone(r.cleanups)
+		r.mu.Unlock()
+		for _, f := range slices.Backward(cleanups) {
 			alone(f)
 		}
-		failures = r.failures
+		r.mu.Lock() // a fault may leave something running that still complains
+		failures = slices.Clone(r.failures)
+		r.mu.Unlock()
 	})
 	return failures
 }
