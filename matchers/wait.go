@@ -224,12 +224,22 @@ func HaveReceived(m ...any) types.GomegaMatcher {
 	a := sortOut("HaveReceived", m)
 	w := newWord(condition, call("HaveReceived", "", m), a)
 	w.judge = func() judge { return &countdown{leaf: leaf{text: w.text}, arguments: a, need: 1} }
-	return &received{w: w, a: a, args: m}
+	return &received{w: w, args: m}
+}
+
+// negations are the functions of Gomega that ask for the opposite.
+var negations = []string{
+	"github.com/onsi/gomega/matchers.(*NotMatcher)",
+	"github.com/onsi/gomega/internal.(*AsyncAssertion).ShouldNot",
+	"github.com/onsi/gomega/internal.(*AsyncAssertion).NotTo",
+	"github.com/onsi/gomega/internal.(*AsyncAssertion).ToNot",
+	"github.com/onsi/gomega/internal.(*Assertion).ShouldNot",
+	"github.com/onsi/gomega/internal.(*Assertion).NotTo",
+	"github.com/onsi/gomega/internal.(*Assertion).ToNot",
 }
 
 type received struct {
 	w    *word
-	a    arguments
 	args []any
 	last atomic.Pointer[outcome]
 }
@@ -238,13 +248,8 @@ func (r *received) String() string { return r.w.text }
 
 // Match looks at the log once.
 func (r *received) Match(actual any) (bool, error) {
-	for _, frame := range []string{"github.com/onsi/gomega/internal.(*AsyncAssertion).ShouldNot", "github.com/onsi/gomega/matchers.(*NotMatcher)",
-		"github.com/onsi/gomega/internal.(*AsyncAssertion).NotTo", "github.com/onsi/gomega/internal.(*AsyncAssertion).ToNot",
-		"github.com/onsi/gomega/internal.(*Assertion).ShouldNot", "github.com/onsi/gomega/internal.(*Assertion).NotTo",
-		"github.com/onsi/gomega/internal.(*Assertion).ToNot"} {
-		if stack.Has(frame) {
-			return false, gomega.StopTrying(fmt.Sprintf("no poll can prove that %s is false; say Expect(x).To(Over(d, %s))", r.w.text, call("NoMessage", "", r.args)))
-		}
+	if stack.Has(negations...) {
+		return false, gomega.StopTrying(fmt.Sprintf("no poll can prove that %s is false; say Expect(x).To(Over(d, %s))", r.w.text, call("NoMessage", "", r.args)))
 	}
 	obs, ok := actual.(harness.Observed)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Has reports whether a function whose full name begins so is among the callers
-// of the function that asks, however deep.
-func Has(name string) bool {
+// Has reports whether a function whose full name begins like one of names is
+// among the callers of the function that asks, however deep.
+func Has(names ...string) bool {
 	pcs := make([]uintptr, 64)
 	for skip := 3; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs)
@@ -21,8 +21,11 @@ func Has(name string) bool {
 		frames := runtime.CallersFrames(pcs[:n])
 		for more := true; more; {
 			var f runtime.Frame
-			if f, more = frames.Next(); strings.HasPrefix(f.Function, name) {
-				return true
+			f, more = frames.Next()
+			for _, name := range names {
+				if strings.HasPrefix(f.Function, name) {
+					return true
+				}
 			}
 		}
 		if n < len(pcs) {
