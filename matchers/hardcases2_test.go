@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -598,48 +598,69 @@ func TestOneViolationAtAKilohertz(t *testing.T) {
 	}
 }
 
-// Live, a hundred at a time: the message is published by the clock of this
-// machine, and the verdict must agree with its receive stamp.
+// A hundred waits at a time, live. Verdicts must agree with the receive stamps always; a try
+// whose publisher missed its own instant says nothing about the edge, and is made again.
 func TestArrivalAtTheEdgeLive(t *testing.T) {
-	var wrong, early, late atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 200 {
-		at := 999 * ms
-		if i%2 == 1 {
-			at = 1001 * ms
+	for _, at := range []time.Duration{999 * ms, 1001 * ms} {
+		kept, seen, slipped := 0, 0, 0
+		for round := 0; kept < 100 && round < 20; round++ {
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			for i := range 100 - kept {
+				wg.Go(func() {
+					// They wait at a time, but are not due at one instant, which two cores could
+					// not keep.
+					time.Sleep(time.Duration(i) * 9 * ms)
+					inTime, green := edge(t, at)
+					mu.Lock()
+					defer mu.Unlock()
+					if inTime != (at < time.Second) {
+						slipped++
+						return
+					}
+					kept++
+					if green {
+						seen++
+					}
+				})
+			}
+			wg.Wait()
 		}
-		wg.Go(func() {
-			// All two hundred wait at a time, but are not due at one instant, which two
-			// cores could not keep.
-			time.Sleep(time.Duration(i) * 4 * ms)
-			w := newWorld(t)
-			cmd, state, sub := w.react("/state")
-			m, err := cmd.Publish(t.Context(), "go")
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			time.AfterFunc(time.Until(m.Time().Add(at)), func() { _, _ = state.Publish(context.Background(), "on") })
-			c, text := to(sub, ReceiveWithin(time.Second, "on"))
-			got, err := sub.WaitForValue(t.Context())
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			inTime := got.Received.Sub(m.Time()) <= time.Second
-			if inTime != (c == green) {
-				wrong.Add(1)
-				t.Errorf("received after %v, and the verdict was %s\n%s", got.Received.Sub(m.Time()), c, text)
-			}
-			if inTime {
-				early.Add(1)
-			} else {
-				late.Add(1)
-			}
-		})
+		t.Logf("%v of 1 s: seen %d of %d; %d tries whose publisher was late were made again", at, seen, kept, slipped)
+		if want := map[bool]int{true: 100, false: 0}[at < time.Second]; kept != 100 || seen != want {
+			t.Errorf("%v of 1 s: seen %d of %d, want %d of 100", at, seen, kept, want)
+		}
 	}
-	wg.Wait()
-	t.Logf("%d in time, %d late, %d verdicts wrong", early.Load(), late.Load(), wrong.Load())
+}
+
+// edge publishes a message at after a command whose effect is awaited for 1 s, and reports
+// whether the message was received in time and whether the verdict was a pass.
+func edge(t *testing.T, at time.Duration) (inTime, passed bool) {
+	w := newWorld(t)
+	cmd, state, sub := w.react("/state")
+	m, err := cmd.Publish(t.Context(), "go")
+	if err != nil {
+		t.Error(err)
+		return false, false
+	}
+	due := m.Time().Add(at)
+	time.AfterFunc(time.Until(due)-3*ms, func() {
+		for time.Until(due) > 0 { // a timer of a loaded machine is late by more than the 1 ms at stake
+			runtime.Gosched()
+		}
+		_, _ = state.Publish(context.Background(), "on")
+	})
+	c, text := to(sub, ReceiveWithin(time.Second, "on"))
+	got, err := sub.WaitForValue(t.Context())
+	if err != nil {
+		t.Error(err)
+		return false, false
+	}
+	inTime = got.Received.Sub(m.Time()) <= time.Second
+	if inTime != (c == green) {
+		t.Errorf("received after %v, and the verdict was %s\n%s", got.Received.Sub(m.Time()), c, text)
+	}
+	return inTime, c == green
 }
 
 // BecomeWithin must not take the state before a reaction for the one after it.
