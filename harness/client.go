@@ -35,7 +35,7 @@ func NewClient[Req, Resp any](ctx context.Context, g *Graph, service string, srv
 	if err != nil {
 		return fail(err)
 	}
-	remote, err := g.conn.Client(ctx, name, transports.Type{Name: srv.Name})
+	remote, err := g.conn.Client(ctx, name, transports.Type{Name: srv.Name, Hash: srv.Hash})
 	if err != nil {
 		return fail(err)
 	}

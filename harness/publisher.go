@@ -45,7 +45,7 @@ func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	if err != nil {
 		return fail(err)
 	}
-	remote, err := g.conn.Advertise(ctx, name, transports.Type{Name: codec.TypeName()}, o.qos)
+	remote, err := g.conn.Advertise(ctx, name, transports.Type{Name: codec.TypeName(), Hash: codec.TypeHash()}, o.qos)
 	if err != nil {
 		return fail(err)
 	}

@@ -80,7 +80,7 @@ func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msg
 		}
 		s.log.add(&m)
 	}
-	c, err := g.conn.Serve(ctx, name, transports.Type{Name: srv.Name}, handle)
+	c, err := g.conn.Serve(ctx, name, transports.Type{Name: srv.Name, Hash: srv.Hash}, handle)
 	if err != nil {
 		return fail(err)
 	}

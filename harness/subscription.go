@@ -68,7 +68,7 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 		}
 		s.log.add(&m)
 	}
-	c, err := g.conn.Subscribe(ctx, name, transports.Type{Name: codec.TypeName()}, o.qos, sink)
+	c, err := g.conn.Subscribe(ctx, name, transports.Type{Name: codec.TypeName(), Hash: codec.TypeHash()}, o.qos, sink)
 	if err != nil {
 		return fail(err)
 	}

@@ -10,8 +10,11 @@ import (
 )
 
 // Raw is the encoding of a wire that carries bytes as they are. A Go []byte or
-// string needs no other codec there.
+// string needs no other codec there, and a ROS 2 message goes as its CDR.
 const Raw = "raw"
+
+// CDR is the encoding of ROS 2: XCDR1 behind a 4-byte encapsulation header.
+const CDR = "cdr"
 
 // Codec turns a T into bytes and back. Implementations are stateless and may
 // be used by several goroutines.
@@ -20,17 +23,27 @@ type Codec[T any] interface {
 	Append(dst []byte, v T) ([]byte, error)
 	// Decode reads one T. The result may alias src, which nobody changes.
 	Decode(src []byte) (T, error)
-	// Encoding names the bytes: Raw, "json".
+	// Encoding names the bytes: Raw, CDR, "json".
 	Encoding() string
 	// TypeName is the interface type in ROS 2 notation, such as
 	// "std_msgs/msg/String", or "" where there is none.
 	TypeName() string
+	// TypeHash is the RIHS01 hash of that type, or "".
+	TypeHash() string
 }
 
-// CodecFor is the codec of T on a wire of the given encoding: []byte and
-// string have one on Raw. Any other T is an error that says what to do; no T
-// is ever encoded as JSON unless JSON was asked for.
+// Message is a T that brings its own codec, as generated interface types do.
+type Message[T any] interface {
+	CDRCodec() Codec[T]
+}
+
+// CodecFor is the codec of T on a wire of the given encoding: a Message has one
+// on CDR and on Raw, []byte and string have one on Raw. Any other T is an error
+// that says what to do; no T is ever encoded as JSON unless JSON was asked for.
 func CodecFor[T any](encoding string) (Codec[T], error) {
+	if m, ok := any((*T)(nil)).(Message[T]); ok && (encoding == CDR || encoding == Raw) {
+		return m.CDRCodec(), nil
+	}
 	if encoding == Raw {
 		var c any
 		switch any(*new(T)).(type) {
@@ -56,6 +69,7 @@ func (bytesCodec) Append(dst, v []byte) ([]byte, error) { return append(dst, v..
 func (bytesCodec) Decode(src []byte) ([]byte, error)    { return src, nil }
 func (bytesCodec) Encoding() string                     { return Raw }
 func (bytesCodec) TypeName() string                     { return "" }
+func (bytesCodec) TypeHash() string                     { return "" }
 
 type stringCodec struct{}
 
@@ -63,6 +77,7 @@ func (stringCodec) Append(dst []byte, v string) ([]byte, error) { return append(
 func (stringCodec) Decode(src []byte) (string, error)           { return string(src), nil }
 func (stringCodec) Encoding() string                            { return Raw }
 func (stringCodec) TypeName() string                            { return "" }
+func (stringCodec) TypeHash() string                            { return "" }
 
 // JSON is a codec of T by encoding/json, for wires that carry bytes as they
 // are. As there, unknown fields are ignored and null decodes to the zero T;
@@ -102,6 +117,7 @@ func jsonOffset(err error, src []byte) int64 {
 
 func (jsonCodec[T]) Encoding() string { return "json" }
 func (jsonCodec[T]) TypeName() string { return "" }
+func (jsonCodec[T]) TypeHash() string { return "" }
 
 // DecodeError is a payload that is no T.
 type DecodeError struct {
@@ -127,6 +143,8 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 type Service[Req, Resp any] struct {
 	// Name is the service type in ROS 2 notation, such as "std_srvs/srv/SetBool".
 	Name string
+	// Hash is the RIHS01 hash of the service type, or "".
+	Hash string
 	// Request and Response are the codecs. A nil one is looked up with CodecFor.
 	Request  Codec[Req]
 	Response Codec[Resp]

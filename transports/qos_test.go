@@ -2,6 +2,7 @@ package transports_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/robospec/robospec/transports"
 )
@@ -16,6 +17,10 @@ func TestZeroQoS(t *testing.T) {
 	}
 	q = transports.QoS{Reliability: transports.BestEffort, Durability: transports.TransientLocal, Depth: 1}
 	if got, want := q.String(), "best effort, transient local, depth 1"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	q = transports.QoS{History: transports.KeepAll, Deadline: time.Second, Lifespan: time.Minute, Lease: time.Hour, Liveliness: transports.ManualByTopic}
+	if got, want := q.String(), "default reliability, default durability, keep all, deadline 1s, lifespan 1m0s, lease 1h0m0s, manual by topic"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := (transports.QoS{Depth: -1}).HistoryDepth(); got != 10 {
@@ -64,6 +69,24 @@ func TestIncompatible(t *testing.T) {
 	} {
 		got := transports.QoS{Durability: tt.asked}.Incompatible(transports.QoS{Durability: tt.offered})
 		if got != tt.want {
+			t.Errorf("asked %v, offered %v: %q, want %q", tt.asked, tt.offered, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		asked, offered transports.QoS
+		want           string
+	}{
+		{transports.QoS{Deadline: time.Second}, transports.QoS{}, "deadline: asked 1s, offered none"},
+		{transports.QoS{Deadline: time.Second}, transports.QoS{Deadline: 2 * time.Second}, "deadline: asked 1s, offered 2s"},
+		{transports.QoS{Deadline: time.Second}, transports.QoS{Deadline: time.Second}, ""},
+		{transports.QoS{}, transports.QoS{Deadline: time.Second}, ""},
+		{transports.QoS{Liveliness: transports.ManualByTopic}, transports.QoS{}, "liveliness: asked manual by topic, offered automatic"},
+		{transports.QoS{Liveliness: transports.Automatic}, transports.QoS{Liveliness: transports.ManualByTopic}, ""},
+		{transports.QoS{Lease: time.Second}, transports.QoS{}, "lease: asked 1s, offered none"},
+		{transports.QoS{Lease: time.Second}, transports.QoS{Lease: time.Millisecond}, ""},
+		{transports.QoS{Lifespan: time.Second, History: transports.KeepAll}, transports.QoS{}, ""}, // no matter of compatibility
+	} {
+		if got := tt.asked.Incompatible(tt.offered); got != tt.want {
 			t.Errorf("asked %v, offered %v: %q, want %q", tt.asked, tt.offered, got, tt.want)
 		}
 	}
