@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robospec/robospec/transports"
@@ -30,10 +31,9 @@ type Graph struct {
 	mu    sync.Mutex
 	owned map[closer]struct{}
 
-	done    chan struct{} // closed when the graph was closed or its link lost
-	endedAt Mark
-	err     error
-	wg      sync.WaitGroup
+	done chan struct{}         // closed when the graph was closed or its link lost, and every wait has ended
+	err  atomic.Pointer[error] // set before, so that who wakes can ask Err
+	wg   sync.WaitGroup
 }
 
 type closer interface{ Close() error }
@@ -61,19 +61,19 @@ func New(conn transports.Conn, cfg Config) *Graph {
 func (g *Graph) end(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.err != nil {
+	if !g.err.CompareAndSwap(nil, &err) {
 		return
 	}
-	g.err = err
-	if g.endedAt = g.tl.act("close of", "the graph"); !errors.Is(err, ErrClosed) {
-		g.endedAt = g.tl.Note("end of the link:", err.Error(), "")
+	at := g.tl.act("close of", "the graph")
+	if !errors.Is(err, ErrClosed) {
+		at = g.tl.Note("end of the link:", err.Error(), "")
 	}
-	close(g.done) // before the waits end, so that who wakes can ask Err
 	for c := range g.owned {
 		if e, ok := c.(ender); ok {
-			e.graphEnded(g.err, g.endedAt)
+			e.graphEnded(err, at)
 		}
 	}
+	close(g.done)
 }
 
 // ender is what has waits that end with the graph.
@@ -91,18 +91,17 @@ func (g *Graph) Mark(label string) Mark { return g.tl.Mark(label) }
 // Stimulus is Timeline.Stimulus.
 func (g *Graph) Stimulus(label string, act func()) Mark { return g.tl.Stimulus(label, act) }
 
-// Done is closed when the graph was closed or its link was lost.
+// Done is closed when the graph was closed or its link was lost and what was
+// made from it has ended.
 func (g *Graph) Done() <-chan struct{} { return g.done }
 
 // Err is nil while the graph lives, ErrClosed after Close, and else why its
 // link was lost.
 func (g *Graph) Err() error {
-	select {
-	case <-g.done:
-		return g.err
-	default:
-		return nil
+	if err := g.err.Load(); err != nil {
+		return *err
 	}
+	return nil
 }
 
 // Close ends every wait at once, closes what was made from the graph and its
@@ -126,8 +125,8 @@ func (g *Graph) Close() error {
 func (g *Graph) own(c closer) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.err != nil {
-		return g.err
+	if err := g.Err(); err != nil {
+		return err
 	}
 	g.owned[c] = struct{}{}
 	return nil
@@ -181,7 +180,7 @@ func (g *Graph) waitMatched(ctx context.Context, x any, closed <-chan struct{}, 
 		case <-until.Done():
 			return fail(have, context.Cause(until))
 		case <-g.done:
-			return fail(have, g.err)
+			return fail(have, g.Err())
 		case <-closed:
 			if err := g.Err(); err != nil {
 				return fail(have, err)
