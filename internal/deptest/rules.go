@@ -91,7 +91,7 @@ var layers = []layer{
 		reason: "the top may use all that is below it",
 	},
 	{
-		of:     []string{"internal/vet/...", "internal/deptest/...", "internal/apigolden/...", "internal/testenv/..."},
+		of:     []string{"internal/vet/...", "internal/deptest/...", "internal/apigolden/...", "internal/testenv/...", "internal/tbrecord/..."},
 		reason: "what checks the project does not stand on it",
 	},
 }
@@ -127,10 +127,10 @@ var bans = []ban{
 		reason: "an example, a command and a script are the end of the chain",
 	},
 	{
-		name:   "real peers are for tests",
+		name:   "only tests test",
 		of:     []string{"..."},
-		never:  []string{module + "/internal/testenv/..."},
-		reason: "no user's program starts our routers and Python peers: only test files do",
+		never:  []string{module + "/internal/testenv/...", module + "/internal/tbrecord/..."},
+		reason: "no user's program starts our routers and Python peers or records our specs: only test files do",
 	},
 	{
 		name:   "no cgo",

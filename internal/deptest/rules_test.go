@@ -96,7 +96,8 @@ func TestPlantedViolations(t *testing.T) {
 			want:  []string{"measure imports example.org/a, which imports example.org/b, which imports github.com/onsi/gomega/format: no test framework"}},
 		{name: "matchers know Ginkgo", plant: []string{"matchers: github.com/onsi/ginkgo/v2/types"}, want: []string{"matchers imports github.com/onsi/ginkgo/v2/types: Ginkgo is a choice"}},
 		{name: "a command knows an example", plant: []string{"cmd/robospec: examples/quickstart"}, want: []string{"cmd/robospec imports " + module + "/examples/quickstart: a top nobody stands on"}},
-		{name: "a program starts test peers", plant: []string{"cmd/robospec: internal/testenv"}, want: []string{"cmd/robospec imports " + module + "/internal/testenv: real peers are for tests"}},
+		{name: "a program starts test peers", plant: []string{"cmd/robospec: internal/testenv"}, want: []string{"cmd/robospec imports " + module + "/internal/testenv: only tests test"}},
+		{name: "a program records specs", plant: []string{"cmd/robospec: internal/tbrecord"}, want: []string{"cmd/robospec imports " + module + "/internal/tbrecord: only tests test"}},
 		{name: "cgo", plant: []string{"transports/zenoh: C"}, want: []string{"transports/zenoh imports C: no cgo"}},
 	}
 	planted := map[string]bool{}

@@ -3,8 +3,6 @@ package transporttest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robospec/robospec/internal/tbrecord"
 	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/transports"
 	"github.com/robospec/robospec/transports/inproc"
@@ -21,57 +20,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A recorder is a test that may fail without failing the one that looks on.
-type recorder struct {
-	ctx      context.Context
-	mu       sync.Mutex
-	failures []string
-	cleanups []func()
-}
-
-func (r *recorder) Helper()                  {}
-func (r *recorder) Context() context.Context { return r.ctx }
-func (r *recorder) Logf(string, ...any)      {}
-
-func (r *recorder) Cleanup(f func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.cleanups = append(r.cleanups, f)
-}
-
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failures = append(r.failures, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) Fatalf(format string, args ...any) {
-	r.Errorf(format, args...)
-	runtime.Goexit()
-}
-
 // record runs one case in a bubble and returns what it complains of.
 func record(t *testing.T, c testCase, w func(*inproc.Network) Wire) (failures []string) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		r := &recorder{ctx: ctx}
-		alone := func(f func()) {
-			var wg sync.WaitGroup
-			wg.Go(f)
-			wg.Wait()
-		}
-		alone(func() { c.run(newBench(r, w(inproc.NewNetwork()))) })
-		cancel()
-		r.mu.Lock()
-		cleanups := slices.Clone(r.cleanups)
-		r.mu.Unlock()
-		for _, f := range slices.Backward(cleanups) {
-			alone(f)
-		}
-		r.mu.Lock() // a fault may leave something running that still complains
-		failures = slices.Clone(r.failures)
-		r.mu.Unlock()
+		failures = tbrecord.Run(func(tb *tbrecord.TB) { c.run(newBench(tb, w(inproc.NewNetwork()))) }).Failures()
 	})
 	return failures
 }
