@@ -18,36 +18,12 @@ import (
 	"github.com/robospec/robospec/transports/zenoh"
 )
 
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
-func soon(tb testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	tb.Cleanup(cancel)
-	return ctx
-}
-
 func dial(tb testing.TB, endpoint string) *zenoh.Conn {
 	tb.Helper()
-	c, err := zenoh.Dial(soon(tb), zenoh.Config{Endpoint: endpoint})
-	must(tb, err)
-	tb.Cleanup(func() { must(tb, c.Close()) })
+	c, err := zenoh.Dial(testenv.Soon(tb), zenoh.Config{Endpoint: endpoint})
+	testenv.Must(tb, err)
+	tb.Cleanup(func() { testenv.Must(tb, c.Close()) })
 	return c
-}
-
-func next[T any](tb testing.TB, ch <-chan T) T {
-	tb.Helper()
-	select {
-	case x := <-ch:
-		return x
-	case <-time.After(20 * time.Second):
-		tb.Fatal("nothing came within 20 s")
-	}
-	return *new(T)
 }
 
 type subscription struct {
@@ -62,8 +38,8 @@ func (s subscription) Matched() (int, <-chan struct{}) {
 func subscribe(tb testing.TB, c *zenoh.Conn, topic string, q transports.QoS) subscription {
 	tb.Helper()
 	s := subscription{got: make(chan transports.Sample, 1000)}
-	sub, err := c.Subscribe(soon(tb), topic, transports.Type{}, q, func(x transports.Sample) { s.got <- x })
-	must(tb, err)
+	sub, err := c.Subscribe(testenv.Soon(tb), topic, transports.Type{}, q, func(x transports.Sample) { s.got <- x })
+	testenv.Must(tb, err)
 	s.Closer = sub
 	return s
 }
@@ -71,7 +47,7 @@ func subscribe(tb testing.TB, c *zenoh.Conn, topic string, q transports.QoS) sub
 func (s subscription) is(tb testing.TB, want ...string) {
 	tb.Helper()
 	for _, w := range want {
-		if x := next(tb, s.got); string(x.Payload) != w {
+		if x := testenv.Next(tb, s.got); string(x.Payload) != w {
 			tb.Errorf("%q came, want %q", x.Payload, w)
 		}
 	}
@@ -82,15 +58,15 @@ func (s subscription) is(tb testing.TB, want ...string) {
 
 func advertise(tb testing.TB, c *zenoh.Conn, topic string, q transports.QoS) transports.Publisher {
 	tb.Helper()
-	p, err := c.Advertise(soon(tb), topic, transports.Type{}, q)
-	must(tb, err)
+	p, err := c.Advertise(testenv.Soon(tb), topic, transports.Type{}, q)
+	testenv.Must(tb, err)
 	return p
 }
 
 // matched waits for a number of counterparts.
 func matched(tb testing.TB, x any, want int) {
 	tb.Helper()
-	ctx := soon(tb)
+	ctx := testenv.Soon(tb)
 	for {
 		n, changed := x.(transports.Matched).Matched()
 		if n == want {
@@ -107,7 +83,7 @@ func matched(tb testing.TB, x any, want int) {
 func publish(tb testing.TB, p transports.Publisher, payloads ...string) {
 	tb.Helper()
 	for _, s := range payloads {
-		must(tb, p.Publish(soon(tb), []byte(s)))
+		testenv.Must(tb, p.Publish(testenv.Soon(tb), []byte(s)))
 	}
 }
 
@@ -132,7 +108,7 @@ func TestForeignPublisher(t *testing.T) {
 	peer.Do("delete", "robot/1/odom")
 	peer.Do("put", "robot", "payload", "itself")
 	for _, s := range []subscription{all, one} {
-		x := next(t, s.got)
+		x := testenv.Next(t, s.got)
 		if string(x.Payload) != "hello" || x.Topic != "/robot/1/odom" || x.HasSeq || !x.Publisher.IsZero() || !x.Sent.IsZero() ||
 			x.Received.Before(before) || x.Received.After(time.Now()) {
 			t.Errorf("%+v", x)
@@ -141,7 +117,7 @@ func TestForeignPublisher(t *testing.T) {
 	all.is(t, "itself") // a DELETE is no message
 	one.is(t)
 	peer.Do("put", "robot/2/odom", "payload", "0123456789", "times", 1<<20)
-	if x := next(t, one.got); !bytes.Equal(x.Payload, bytes.Repeat([]byte("0123456789"), 1<<20)) || x.Topic != "/robot/2/odom" {
+	if x := testenv.Next(t, one.got); !bytes.Equal(x.Payload, bytes.Repeat([]byte("0123456789"), 1<<20)) || x.Topic != "/robot/2/odom" {
 		t.Errorf("%d bytes under %s", len(x.Payload), x.Topic)
 	}
 }
@@ -159,7 +135,7 @@ func TestForeignSubscriber(t *testing.T) {
 	told(t, peer, "1", "2", "")
 	publish(t, best, "imu")
 	told(t, peer, "imu")
-	must(t, p.Publish(soon(t), make([]byte, 10<<20)))
+	testenv.Must(t, p.Publish(testenv.Soon(t), make([]byte, 10<<20)))
 	if x, _ := peer.Next()["sample"].(map[string]any); x["size"] != float64(10<<20) {
 		t.Errorf("%v", x)
 	}
@@ -203,9 +179,9 @@ func TestForeignTokens(t *testing.T) {
 
 	own := advertise(t, c, "/odom", transports.QoS{})
 	life(measure.LifeShown, "/odom")
-	must(t, own.Close())
+	testenv.Must(t, own.Close())
 	life(measure.LifeUnknown, "/odom")
-	must(t, c.Close())
+	testenv.Must(t, c.Close())
 	life(measure.LifeUnknown, "/odom")
 }
 
@@ -250,7 +226,7 @@ func TestForeignLatchedPublisher(t *testing.T) {
 			volatile := subscribe(t, c, "map", transports.QoS{Durability: transports.Volatile})
 			wild := subscribe(t, c, "**", latched)
 			for range 3 {
-				if x := next(t, wild.got); x.Topic != "/map" {
+				if x := testenv.Next(t, wild.got); x.Topic != "/map" {
 					t.Errorf("%+v", x)
 				}
 			}
@@ -284,38 +260,38 @@ type answer struct {
 func call(ctx context.Context, tb testing.TB, cl transports.Client, payload string) answer {
 	tb.Helper()
 	done := make(chan answer, 2)
-	must(tb, cl.Call(ctx, []byte(payload), func(s transports.Sample, err error) { done <- answer{s, err} }))
-	return next(tb, done)
+	testenv.Must(tb, cl.Call(ctx, []byte(payload), func(s transports.Sample, err error) { done <- answer{s, err} }))
+	return testenv.Next(tb, done)
 }
 
 func TestForeignServer(t *testing.T) {
 	at := testenv.ZenohRouter(t)
 	peer, c := testenv.StartZenohPeer(t, at, ""), dial(t, at)
 	client := func(name string) transports.Client {
-		cl, err := c.Client(soon(t), name, transports.Type{})
-		must(t, err)
+		cl, err := c.Client(testenv.Soon(t), name, transports.Type{})
+		testenv.Must(t, err)
 		return cl
 	}
 	echo := client("/srv/echo")
-	if a := call(soon(t), t, echo, "x"); !errors.Is(a.err, transports.ErrNoResponder) || !strings.Contains(a.err.Error(), "/srv/echo") {
+	if a := call(testenv.Soon(t), t, echo, "x"); !errors.Is(a.err, transports.ErrNoResponder) || !strings.Contains(a.err.Error(), "/srv/echo") {
 		t.Errorf("%+v", a)
 	}
 	peer.Do("queryable", "srv/echo", "answer", "reply")
 	matched(t, echo, 1)
-	if a := call(soon(t), t, echo, "x"); a.err != nil || string(a.s.Payload) != "re: x" || a.s.Topic != "/srv/echo" || a.s.Received.IsZero() {
+	if a := call(testenv.Soon(t), t, echo, "x"); a.err != nil || string(a.s.Payload) != "re: x" || a.s.Topic != "/srv/echo" || a.s.Received.IsZero() {
 		t.Errorf("%+v", a)
 	}
 	peer.Do("queryable", "srv/refuse", "answer", "refuse", "complete", true)
 	var refused *transports.RemoteError
-	if a := call(soon(t), t, client("srv/refuse"), "x"); !errors.As(a.err, &refused) || refused.Reason != "no" || refused.Service != "/srv/refuse" {
+	if a := call(testenv.Soon(t), t, client("srv/refuse"), "x"); !errors.As(a.err, &refused) || refused.Reason != "no" || refused.Service != "/srv/refuse" {
 		t.Errorf("%+v", a)
 	}
 	peer.Do("queryable", "srv/twice", "answer", "twice")
-	if a := call(soon(t), t, client("srv/twice"), "x"); a.err != nil || string(a.s.Payload) != "1" {
+	if a := call(testenv.Soon(t), t, client("srv/twice"), "x"); a.err != nil || string(a.s.Payload) != "1" {
 		t.Errorf("%+v", a)
 	}
 	peer.Do("queryable", "srv/silent", "answer", "nothing")
-	if a := call(soon(t), t, client("srv/silent"), "x"); !errors.Is(a.err, transports.ErrNoResponder) {
+	if a := call(testenv.Soon(t), t, client("srv/silent"), "x"); !errors.Is(a.err, transports.ErrNoResponder) {
 		t.Errorf("%+v", a)
 	}
 	peer.Do("queryable", "srv/hold", "answer", "hold")
@@ -326,14 +302,14 @@ func TestForeignServer(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	done := make(chan answer, 1)
-	must(t, hold.Call(soon(t), nil, func(s transports.Sample, err error) { done <- answer{s, err} }))
+	testenv.Must(t, hold.Call(testenv.Soon(t), nil, func(s transports.Sample, err error) { done <- answer{s, err} }))
 	for n := 0; n < 2; {
 		if q, ok := peer.Next()["query"].(map[string]any); ok && q["key"] == "srv/hold" {
 			n++
 		}
 	}
 	peer.Kill()
-	if a := next(t, done); !errors.Is(a.err, transports.ErrNoResponder) {
+	if a := testenv.Next(t, done); !errors.Is(a.err, transports.ErrNoResponder) {
 		t.Errorf("%+v", a)
 	}
 	matched(t, hold, 0)
@@ -342,20 +318,20 @@ func TestForeignServer(t *testing.T) {
 func TestForeignClient(t *testing.T) {
 	at := testenv.ZenohRouter(t)
 	peer, c := testenv.StartZenohPeer(t, at, ""), dial(t, at)
-	_, err := c.Serve(soon(t), "/srv/echo", transports.Type{}, func(r transports.Request) {
+	_, err := c.Serve(testenv.Soon(t), "/srv/echo", transports.Type{}, func(r transports.Request) {
 		go func() { // later, from anywhere
 			if err := r.Reply(append([]byte("re: "), r.Payload...)); err != nil {
 				t.Error(err)
 			}
 		}()
 	})
-	must(t, err)
-	_, err = c.Serve(soon(t), "/srv/refuse", transports.Type{}, func(r transports.Request) {
+	testenv.Must(t, err)
+	_, err = c.Serve(testenv.Soon(t), "/srv/refuse", transports.Type{}, func(r transports.Request) {
 		if err := r.Fail("no"); err != nil {
 			t.Error(err)
 		}
 	})
-	must(t, err)
+	testenv.Must(t, err)
 	ask := func(key, payload string) testenv.Told {
 		t.Helper()
 		peer.Start("get", key, "payload", payload)
@@ -382,11 +358,11 @@ func TestForeignClient(t *testing.T) {
 func TestTLS(t *testing.T) {
 	r := testenv.StartZenohRouter(t, testenv.RouterConfig{TLS: true})
 	pem, err := os.ReadFile(r.CAFile)
-	must(t, err)
+	testenv.Must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	c, err := zenoh.Dial(soon(t), zenoh.Config{Endpoint: r.Endpoint, TLS: &tls.Config{RootCAs: roots}})
-	must(t, err)
+	c, err := zenoh.Dial(testenv.Soon(t), zenoh.Config{Endpoint: r.Endpoint, TLS: &tls.Config{RootCAs: roots}})
+	testenv.Must(t, err)
 	defer c.Close()
 	peer := testenv.StartZenohPeer(t, r.Endpoint, r.CAFile)
 	s := subscribe(t, c, "down", transports.QoS{})
@@ -397,7 +373,7 @@ func TestTLS(t *testing.T) {
 	matched(t, p, 1)
 	publish(t, p, "1", "2")
 	told(t, peer, "1", "2")
-	if _, err := zenoh.Dial(soon(t), zenoh.Config{Endpoint: r.Endpoint}); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := zenoh.Dial(testenv.Soon(t), zenoh.Config{Endpoint: r.Endpoint}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown authority: %v", err)
 	}
 }
@@ -406,18 +382,18 @@ func TestRefusedNames(t *testing.T) {
 	c := dial(t, testenv.ZenohRouter(t))
 	var bad *transports.NameError
 	for _, name := range []string{"a#b", "a?b", "a$b", "a**", "*a"} {
-		if _, err := c.Subscribe(soon(t), name, transports.Type{}, transports.QoS{}, func(transports.Sample) {}); !errors.As(err, &bad) || bad.Name != name {
+		if _, err := c.Subscribe(testenv.Soon(t), name, transports.Type{}, transports.QoS{}, func(transports.Sample) {}); !errors.As(err, &bad) || bad.Name != name {
 			t.Errorf("Subscribe(%q): %v", name, err)
 		}
 	}
 	for _, name := range []string{"a/*", "**", "a/$*b"} {
-		if _, err := c.Advertise(soon(t), name, transports.Type{}, transports.QoS{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "subscription only") {
+		if _, err := c.Advertise(testenv.Soon(t), name, transports.Type{}, transports.QoS{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "subscription only") {
 			t.Errorf("Advertise(%q): %v", name, err)
 		}
-		if _, err := c.Serve(soon(t), name, transports.Type{}, func(transports.Request) {}); !errors.As(err, &bad) {
+		if _, err := c.Serve(testenv.Soon(t), name, transports.Type{}, func(transports.Request) {}); !errors.As(err, &bad) {
 			t.Errorf("Serve(%q): %v", name, err)
 		}
-		if _, err := c.Client(soon(t), name, transports.Type{}); !errors.As(err, &bad) {
+		if _, err := c.Client(testenv.Soon(t), name, transports.Type{}); !errors.As(err, &bad) {
 			t.Errorf("Client(%q): %v", name, err)
 		}
 	}
@@ -440,14 +416,14 @@ func TestKilledRouter(t *testing.T) {
 	if err := c.Err(); !errors.As(err, &lost) || lost.Peer != r.Endpoint {
 		t.Errorf("%v", err)
 	}
-	if err := p.Publish(soon(t), nil); !errors.As(err, &lost) {
+	if err := p.Publish(testenv.Soon(t), nil); !errors.As(err, &lost) {
 		t.Errorf("Publish: %v", err)
 	}
-	if _, err := c.Subscribe(soon(t), "b", transports.Type{}, latched, func(transports.Sample) {}); !errors.As(err, &lost) {
+	if _, err := c.Subscribe(testenv.Soon(t), "b", transports.Type{}, latched, func(transports.Sample) {}); !errors.As(err, &lost) {
 		t.Errorf("Subscribe: %v", err)
 	}
-	must(t, s.Close())
-	must(t, p.Close())
+	testenv.Must(t, s.Close())
+	testenv.Must(t, p.Close())
 }
 
 // TestFrozenLatchedPublisher: who leaves durability open is not kept waiting by

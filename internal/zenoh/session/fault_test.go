@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robospec/robospec/internal/testenv"
 	"github.com/robospec/robospec/internal/zenoh/link"
 	"github.com/robospec/robospec/internal/zenoh/session"
 	"github.com/robospec/robospec/internal/zenoh/wire"
@@ -187,8 +188,8 @@ func TestOpenLinkWithPeersThatMisbehave(t *testing.T) {
 					f.c.Close()
 				}()
 				_, err := s.Subscribe(t.Context(), "a", func(*session.Sample) { pushed <- struct{}{} })
-				must(t, err)
-				must(t, s.Get(t.Context(), session.Query{Key: "q"}, func(*session.Reply) {}, func(err error) { ended <- err }))
+				testenv.Must(t, err)
+				testenv.Must(t, s.Get(t.Context(), session.Query{Key: "q"}, func(*session.Reply) {}, func(err error) { ended <- err }))
 				<-s.Done()
 				var lost *transports.LinkError
 				if err := s.Err(); !errors.As(err, &lost) || lost.Peer != "pipe" || !strings.Contains(err.Error(), c.want) {
@@ -336,8 +337,8 @@ func TestSmallSizes(t *testing.T) {
 		a := publisher(t, s, "a", session.PublisherConfig{})
 		b := publisher(t, s, "b", session.PublisherConfig{BestEffort: true})
 		for i := range n {
-			must(t, a.Put(t.Context(), session.Put{Payload: bytes.Repeat([]byte{byte(i)}, i%200)}))
-			must(t, b.Put(t.Context(), session.Put{Payload: bytes.Repeat([]byte{byte(i)}, (i*7)%100)}))
+			testenv.Must(t, a.Put(t.Context(), session.Put{Payload: bytes.Repeat([]byte{byte(i)}, i%200)}))
+			testenv.Must(t, b.Put(t.Context(), session.Put{Payload: bytes.Repeat([]byte{byte(i)}, (i*7)%100)}))
 		}
 		synctest.Wait()
 		for i := range n {
@@ -369,7 +370,7 @@ func TestKeepAlive(t *testing.T) {
 			close(kinds)
 		}()
 		time.Sleep(5 * time.Second)
-		must(t, publisher(t, s, "a", session.PublisherConfig{}).Put(t.Context(), session.Put{}))
+		testenv.Must(t, publisher(t, s, "a", session.PublisherConfig{}).Put(t.Context(), session.Put{}))
 		time.Sleep(4 * time.Second)
 		s.Close()
 		var got []string
@@ -409,7 +410,7 @@ func TestBusySinkIsNoSilence(t *testing.T) {
 		s, f := piped(t, session.Config{}, func(f *fake) { f.open.Lease = time.Second })
 		go f.drain()
 		_, err := s.Subscribe(t.Context(), "a", func(*session.Sample) { time.Sleep(10 * time.Second) })
-		must(t, err)
+		testenv.Must(t, err)
 		f.frame(&wire.Push{Key: wire.WireExpr{Suffix: []byte("a")}})
 		time.Sleep(9 * time.Second)
 		if err := s.Err(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robospec/robospec/internal/testenv"
 	"github.com/robospec/robospec/internal/zenoh/session"
 	"github.com/robospec/robospec/internal/zenoh/wire"
 	"github.com/robospec/robospec/transports"
@@ -48,13 +49,13 @@ func TestOwnQueryables(t *testing.T) {
 				r.Finish()
 				r.Finish()
 			})
-			must(t, err)
+			testenv.Must(t, err)
 		}
 		ask := func(q session.Query) (string, error) {
 			got := ""
 			ended := make(chan error, 2)
 			q.Key, q.Payload, q.Attachment = "q/own", []byte("x"), []byte("A")
-			must(t, s.Get(t.Context(), q, func(r *session.Reply) { got += fmt.Sprintf("%s%s%s%v ", r.Key, r.Payload, r.Attachment, r.Err) }, func(err error) { ended <- err }))
+			testenv.Must(t, s.Get(t.Context(), q, func(r *session.Reply) { got += fmt.Sprintf("%s%s%s%v ", r.Key, r.Payload, r.Attachment, r.Err) }, func(err error) { ended <- err }))
 			id := <-final
 			synctest.Wait()
 			if len(ended) > 0 {
@@ -110,12 +111,12 @@ func TestLocalDelivery(t *testing.T) {
 				t.Errorf("%+v", x)
 			}
 		})
-		must(t, err)
+		testenv.Must(t, err)
 		p := publisher(t, s, "a", session.PublisherConfig{Source: true})
 		buffer := make([]byte, 1)
 		for i := range n {
 			buffer[0] = byte(i)
-			must(t, p.Put(t.Context(), session.Put{Payload: buffer, Attachment: []byte("A")}))
+			testenv.Must(t, p.Put(t.Context(), session.Put{Payload: buffer, Attachment: []byte("A")}))
 		}
 		synctest.Wait()
 		if len(got) != n {
@@ -143,7 +144,7 @@ func TestLocalBackpressure(t *testing.T) {
 			<-release
 			count++
 		})
-		must(t, err)
+		testenv.Must(t, err)
 		p := publisher(t, s, "a", session.PublisherConfig{Heard: func() bool { return false }})
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("enough"))
 		defer cancel()
@@ -166,12 +167,12 @@ func TestLocalBackpressure(t *testing.T) {
 		_, err = s.Subscribe(t.Context(), "b", func(x *session.Sample) {
 			if got++; got == 1 {
 				for range 3 { // more than waits elsewhere
-					must(t, q.Put(t.Context(), session.Put{Payload: make([]byte, largeLocal/2)}))
+					testenv.Must(t, q.Put(t.Context(), session.Put{Payload: make([]byte, largeLocal/2)}))
 				}
 			}
 		})
-		must(t, err)
-		must(t, q.Put(t.Context(), session.Put{}))
+		testenv.Must(t, err)
+		testenv.Must(t, q.Put(t.Context(), session.Put{}))
 		synctest.Wait()
 		if got != 4 {
 			t.Errorf("%d of 4 arrived", got)
@@ -194,11 +195,11 @@ func TestCloseFromBothSinks(t *testing.T) {
 				s.Close()
 			}
 			_, err := s.Subscribe(t.Context(), "far", closing)
-			must(t, err)
+			testenv.Must(t, err)
 			_, err = s.Subscribe(t.Context(), "near", closing)
-			must(t, err)
+			testenv.Must(t, err)
 			f.frame(&wire.Push{Key: wire.WireExpr{Suffix: []byte("far")}})
-			must(t, publisher(t, s, "near", session.PublisherConfig{}).Put(t.Context(), session.Put{}))
+			testenv.Must(t, publisher(t, s, "near", session.PublisherConfig{}).Put(t.Context(), session.Put{}))
 			<-s.Done()
 			s.Close()
 			if err := s.Err(); !errors.Is(err, transports.ErrClosed) {
@@ -218,9 +219,9 @@ func TestCloseFromASinkThatTheOtherGoroutineWaitsFor(t *testing.T) {
 				time.Sleep(time.Millisecond) // in a bubble: the other one is at the gate
 				s.Close()
 			})
-			must(t, err)
+			testenv.Must(t, err)
 			f.frame(&wire.Push{Key: wire.WireExpr{Suffix: []byte("a")}})
-			must(t, publisher(t, s, "a", session.PublisherConfig{}).Put(t.Context(), session.Put{}))
+			testenv.Must(t, publisher(t, s, "a", session.PublisherConfig{}).Put(t.Context(), session.Put{}))
 			<-s.Done()
 			s.Close()
 		})
@@ -232,13 +233,13 @@ func TestSettle(t *testing.T) {
 		go f.drain()
 		far, near := 0, 0
 		_, err := s.Subscribe(t.Context(), "far", func(*session.Sample) { time.Sleep(time.Second); far++ })
-		must(t, err)
+		testenv.Must(t, err)
 		_, err = s.Subscribe(t.Context(), "near", func(*session.Sample) { time.Sleep(time.Second); near++ })
-		must(t, err)
+		testenv.Must(t, err)
 		s.Settle()
 		f.frame(&wire.Push{Key: wire.WireExpr{Suffix: []byte("far")}}, &wire.Push{Key: wire.WireExpr{Suffix: []byte("far")}})
 		p := publisher(t, s, "near", session.PublisherConfig{})
-		must(t, p.Put(t.Context(), session.Put{}))
+		testenv.Must(t, p.Put(t.Context(), session.Put{}))
 		synctest.Wait() // both sinks have begun
 		s.Settle()
 		if far != 2 || near != 1 {

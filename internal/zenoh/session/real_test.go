@@ -21,39 +21,20 @@ import (
 	"github.com/robospec/robospec/transports"
 )
 
-// must fails the test on an error.
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // subscribe collects samples, and returns when the router knows of it.
 func subscribe(tb testing.TB, s *session.Session, key string) <-chan session.Sample {
 	tb.Helper()
 	got := make(chan session.Sample, 1000)
-	_, err := s.Subscribe(background(tb), key, func(x *session.Sample) { got <- *x })
-	must(tb, err)
-	must(tb, s.Barrier(background(tb)))
+	_, err := s.Subscribe(testenv.Soon(tb), key, func(x *session.Sample) { got <- *x })
+	testenv.Must(tb, err)
+	testenv.Must(tb, s.Barrier(testenv.Soon(tb)))
 	return got
-}
-
-func next[T any](tb testing.TB, ch <-chan T) T {
-	tb.Helper()
-	select {
-	case x := <-ch:
-		return x
-	case <-time.After(20 * time.Second):
-		tb.Fatal("nothing came within 20 s")
-	}
-	return *new(T)
 }
 
 func publisher(tb testing.TB, s *session.Session, key string, c session.PublisherConfig) *session.Publisher {
 	tb.Helper()
 	p, err := s.Publisher(key, c)
-	must(tb, err)
+	testenv.Must(tb, err)
 	return p
 }
 
@@ -70,28 +51,28 @@ func TestHearAForeignPublisher(t *testing.T) {
 	got := subscribe(t, dial(t, at, session.Config{}), "demo/**")
 
 	peer.Do("put", "demo/a", "payload", "hello", "encoding", "text/plain;utf-8", "attachment", "AT\x00T")
-	x := next(t, got)
+	x := testenv.Next(t, got)
 	if x.Key != "demo/a" || string(x.Payload) != "hello" || x.Encoding.String() != "text/plain;utf-8" ||
 		string(x.Attachment) != "AT\x00T" || x.Timestamp.IsZero() || x.Received.IsZero() || x.Delete {
 		t.Errorf("%+v", x)
 	}
 	peer.Do("put", "demo/a", "payload", "")
-	if x = next(t, got); len(x.Payload) != 0 || x.Attachment != nil || !x.Encoding.IsZero() {
+	if x = testenv.Next(t, got); len(x.Payload) != 0 || x.Attachment != nil || !x.Encoding.IsZero() {
 		t.Errorf("%+v", x)
 	}
 	peer.Do("delete", "demo/a/b")
-	if x = next(t, got); x.Key != "demo/a/b" || !x.Delete {
+	if x = testenv.Next(t, got); x.Key != "demo/a/b" || !x.Delete {
 		t.Errorf("%+v", x)
 	}
 	for _, n := range []int{70_000, 10 << 20} {
 		peer.Do("put", "demo/big", "payload", "0123456789", "times", n/10)
-		if x = next(t, got); !bytes.Equal(x.Payload, bytes.Repeat([]byte("0123456789"), n/10)) {
+		if x = testenv.Next(t, got); !bytes.Equal(x.Payload, bytes.Repeat([]byte("0123456789"), n/10)) {
 			t.Errorf("%d bytes came as %d, or others", n, len(x.Payload))
 		}
 	}
 	peer.Do("put", "other/a", "payload", "not for us")
 	peer.Do("put", "demo/last", "payload", "")
-	if x = next(t, got); x.Key != "demo/last" {
+	if x = testenv.Next(t, got); x.Key != "demo/last" {
 		t.Errorf("%+v", x)
 	}
 }
@@ -103,8 +84,8 @@ func TestBeHeardByAForeignSubscriber(t *testing.T) {
 	peer.Do("subscribe", "demo/**")
 	p := publisher(t, s, "demo/a", session.PublisherConfig{Source: true})
 	text, err := wire.ParseEncoding("text/plain;utf-8")
-	must(t, err)
-	ctx := background(t)
+	testenv.Must(t, err)
+	ctx := testenv.Soon(t)
 
 	check := func(want map[string]any) {
 		t.Helper()
@@ -116,22 +97,22 @@ func TestBeHeardByAForeignSubscriber(t *testing.T) {
 		}
 	}
 	source := func(sn float64) []any { return []any{s.ZID().String(), float64(p.Source().EID), sn} }
-	must(t, p.Put(ctx, session.Put{Payload: []byte("hello"), Encoding: text, Attachment: []byte("AT\x00T")}))
+	testenv.Must(t, p.Put(ctx, session.Put{Payload: []byte("hello"), Encoding: text, Attachment: []byte("AT\x00T")}))
 	check(map[string]any{"key": "demo/a", "payload": "hello", "encoding": "text/plain;utf-8", "attachment": "AT\x00T", "kind": "put", "source": source(0)})
-	must(t, p.Put(ctx, session.Put{}))
+	testenv.Must(t, p.Put(ctx, session.Put{}))
 	check(map[string]any{"payload": "", "encoding": "zenoh/bytes", "attachment": nil, "source": source(1)})
-	must(t, p.Put(ctx, session.Put{Delete: true, Attachment: []byte("gone")}))
+	testenv.Must(t, p.Put(ctx, session.Put{Delete: true, Attachment: []byte("gone")}))
 	check(map[string]any{"key": "demo/a", "kind": "delete", "attachment": "gone", "source": source(2)})
 	for _, n := range []int{49_140, 65_499, 65_535, 70_000, 10 << 20} {
 		big := make([]byte, n)
 		for i := range big {
 			big[i] = byte(i * 7)
 		}
-		must(t, p.Put(ctx, session.Put{Payload: big}))
+		testenv.Must(t, p.Put(ctx, session.Put{Payload: big}))
 		check(map[string]any{"size": float64(n), "sum": float64(sum(big))})
 	}
 	best := publisher(t, s, "demo/b", session.PublisherConfig{BestEffort: true, Timestamp: true})
-	must(t, best.Put(ctx, session.Put{Payload: []byte("x")}))
+	testenv.Must(t, best.Put(ctx, session.Put{Payload: []byte("x")}))
 	check(map[string]any{"key": "demo/b", "payload": "x", "source": nil, "stamped": true})
 }
 
@@ -140,8 +121,8 @@ func TestLargeMessagesBetweenSessions(t *testing.T) {
 	got := subscribe(t, dial(t, at, session.Config{}), "big")
 	p := publisher(t, dial(t, at, session.Config{}), "big", session.PublisherConfig{})
 	for n := 49_090; n < 49_160; n++ { // around one batch
-		must(t, p.Put(background(t), session.Put{Payload: bytes.Repeat([]byte{byte(n)}, n)}))
-		if x := next(t, got); !bytes.Equal(x.Payload, bytes.Repeat([]byte{byte(n)}, n)) {
+		testenv.Must(t, p.Put(testenv.Soon(t), session.Put{Payload: bytes.Repeat([]byte{byte(n)}, n)}))
+		if x := testenv.Next(t, got); !bytes.Equal(x.Payload, bytes.Repeat([]byte{byte(n)}, n)) {
 			t.Fatalf("%d bytes came as %d, or others", n, len(x.Payload))
 		}
 	}
@@ -152,7 +133,7 @@ func TestMessageBeyondTheLimitCostsTheLink(t *testing.T) {
 	s := dial(t, at, session.Config{MaxMessage: 100_000})
 	subscribe(t, s, "big")
 	p := publisher(t, dial(t, at, session.Config{}), "big", session.PublisherConfig{})
-	must(t, p.Put(background(t), session.Put{Payload: make([]byte, 200_000)}))
+	testenv.Must(t, p.Put(testenv.Soon(t), session.Put{Payload: make([]byte, 200_000)}))
 	<-s.Done()
 	var lost *transports.LinkError
 	if err := s.Err(); !errors.As(err, &lost) || !strings.Contains(err.Error(), "more than 100000 bytes") || !strings.Contains(err.Error(), "MaxMessage") {
@@ -163,14 +144,14 @@ func TestMessageBeyondTheLimitCostsTheLink(t *testing.T) {
 // get asks and returns the replies and how it ended.
 func get(tb testing.TB, s *session.Session, q session.Query) ([]session.Reply, error) {
 	tb.Helper()
-	return getFor(background(tb), tb, s, q)
+	return getFor(testenv.Soon(tb), tb, s, q)
 }
 
 func getFor(ctx context.Context, tb testing.TB, s *session.Session, q session.Query) (replies []session.Reply, err error) {
 	tb.Helper()
 	ended := make(chan error, 2)
-	must(tb, s.Get(ctx, q, func(r *session.Reply) { replies = append(replies, *r) }, func(err error) { ended <- err }))
-	err = next(tb, ended)
+	testenv.Must(tb, s.Get(ctx, q, func(r *session.Reply) { replies = append(replies, *r) }, func(err error) { ended <- err }))
+	err = testenv.Next(tb, ended)
 	return replies, err
 }
 
@@ -216,14 +197,14 @@ func TestAskForeignQueryables(t *testing.T) {
 	}
 
 	ended := make(chan error, 1)
-	must(t, s.Get(background(t), session.Query{Key: "q/hold"}, func(*session.Reply) {}, func(err error) { ended <- err }))
+	testenv.Must(t, s.Get(testenv.Soon(t), session.Query{Key: "q/hold"}, func(*session.Reply) {}, func(err error) { ended <- err }))
 	for held := 0; held < 2; { // both requests are there
 		if q, ok := peer.Next()["query"].(map[string]any); ok && q["key"] == "q/hold" {
 			held++
 		}
 	}
 	peer.Kill()
-	if err := next(t, ended); !errors.Is(err, transports.ErrNoResponder) {
+	if err := testenv.Next(t, ended); !errors.Is(err, transports.ErrNoResponder) {
 		t.Errorf("its server was killed: %v", err)
 	}
 }
@@ -233,9 +214,9 @@ func TestAnswerForeignQueries(t *testing.T) {
 	peer := testenv.StartZenohPeer(t, at, "")
 	s := dial(t, at, session.Config{})
 	serve := func(key string, complete bool, handle func(*session.Request)) *session.Queryable {
-		q, err := s.Queryable(background(t), key, complete, handle)
-		must(t, err)
-		must(t, s.Barrier(background(t)))
+		q, err := s.Queryable(testenv.Soon(t), key, complete, handle)
+		testenv.Must(t, err)
+		testenv.Must(t, s.Barrier(testenv.Soon(t)))
 		return q
 	}
 	requests := make(chan *session.Request, 1)
@@ -269,7 +250,7 @@ func TestAnswerForeignQueries(t *testing.T) {
 		if r, _ := told[0]["reply"].(map[string]any); r["payload"] != "re: REQ" || r["attachment"] != "A" || r["key"] != "q/echo" {
 			t.Errorf("%v", told)
 		}
-		r := next(t, requests)
+		r := testenv.Next(t, requests)
 		if r.Parameters != "a=1" || string(r.Attachment) != "QA" || r.Encoding.ID != 7 || r.Received.IsZero() {
 			t.Errorf("%+v", r)
 		}
@@ -316,9 +297,9 @@ func TestAnswerForeignQueries(t *testing.T) {
 func TestRouterGivesUpWaiting(t *testing.T) {
 	at := testenv.ZenohRouter(t)
 	s, r := dial(t, at, session.Config{}), dial(t, at, session.Config{})
-	_, err := s.Queryable(background(t), "hold", true, func(*session.Request) {})
-	must(t, err)
-	must(t, s.Barrier(background(t)))
+	_, err := s.Queryable(testenv.Soon(t), "hold", true, func(*session.Request) {})
+	testenv.Must(t, err)
+	testenv.Must(t, s.Barrier(testenv.Soon(t)))
 	if _, err := get(t, r, session.Query{Key: "hold", Patience: 50 * time.Millisecond}); !errors.Is(err, transports.ErrTimeout) {
 		t.Errorf("%v", err)
 	}
@@ -332,29 +313,29 @@ func TestTokens(t *testing.T) {
 	peer.Do("token", "@ns/b/c")
 
 	events := make(chan session.Event, 100)
-	w, err := s.Watch(background(t), session.Tokens, wire.InterestCurrentFuture, "@ns/**", func(e session.Event) { events <- e })
-	must(t, err)
-	must(t, w.Wait(background(t)))
+	w, err := s.Watch(testenv.Soon(t), session.Tokens, wire.InterestCurrentFuture, "@ns/**", func(e session.Event) { events <- e })
+	testenv.Must(t, err)
+	testenv.Must(t, w.Wait(testenv.Soon(t)))
 	if len(events) != 2 {
 		t.Errorf("%d tokens when the watch was ready, want 2", len(events))
 	}
-	first, second := next(t, events), next(t, events)
+	first, second := testenv.Next(t, events), testenv.Next(t, events)
 	keys := []string{first.Key, second.Key}
 	slices.Sort(keys)
 	if diff := cmp.Diff([]string{"@ns/a", "@ns/b/c"}, keys); diff != "" || first.Gone || second.Gone {
 		t.Error(diff)
 	}
 	peer.Do("drop", "")
-	if e := next(t, events); e != (session.Event{Key: "@ns/b/c", Gone: true}) {
+	if e := testenv.Next(t, events); e != (session.Event{Key: "@ns/b/c", Gone: true}) {
 		t.Errorf("%+v", e)
 	}
 	// Our own is seen by everybody, us included, and one key is one token.
 	for range 2 {
-		own, err := s.Token(background(t), "@ns/own")
-		must(t, err)
+		own, err := s.Token(testenv.Soon(t), "@ns/own")
+		testenv.Must(t, err)
 		t.Cleanup(own.Close)
 	}
-	if e := next(t, events); e != (session.Event{Key: "@ns/own"}) {
+	if e := testenv.Next(t, events); e != (session.Event{Key: "@ns/own"}) {
 		t.Errorf("%+v", e)
 	}
 	peer.Start("tokens", "@ns/*")
@@ -367,27 +348,27 @@ func TestTokens(t *testing.T) {
 	if diff := cmp.Diff([]string{"@ns/a", "@ns/own"}, told); diff != "" {
 		t.Error(diff)
 	}
-	now, err := s.Tokens(background(t), "@ns/**")
-	must(t, err)
+	now, err := s.Tokens(testenv.Soon(t), "@ns/**")
+	testenv.Must(t, err)
 	slices.Sort(now)
 	if diff := cmp.Diff([]string{"@ns/a", "@ns/own"}, now); diff != "" {
 		t.Error(diff)
 	}
-	if now, err := s.Tokens(background(t), "**"); err != nil || slices.Contains(now, "@ns/a") {
+	if now, err := s.Tokens(testenv.Soon(t), "**"); err != nil || slices.Contains(now, "@ns/a") {
 		t.Errorf("** sees %q, %v", now, err)
 	}
 	later := make(chan session.Event, 100)
-	_, err = s.Watch(background(t), session.Tokens, wire.InterestFuture, "@ns/**", func(e session.Event) { later <- e })
-	must(t, err)
-	must(t, s.Barrier(background(t)))
+	_, err = s.Watch(testenv.Soon(t), session.Tokens, wire.InterestFuture, "@ns/**", func(e session.Event) { later <- e })
+	testenv.Must(t, err)
+	testenv.Must(t, s.Barrier(testenv.Soon(t)))
 	peer.Kill()
-	if e := next(t, events); e != (session.Event{Key: "@ns/a", Gone: true}) {
+	if e := testenv.Next(t, events); e != (session.Event{Key: "@ns/a", Gone: true}) {
 		t.Errorf("%+v", e)
 	}
 	other := dial(t, at, session.Config{})
-	_, err = other.Token(background(t), "@ns/new")
-	must(t, err)
-	if e := next(t, later); e != (session.Event{Key: "@ns/new"}) {
+	_, err = other.Token(testenv.Soon(t), "@ns/new")
+	testenv.Must(t, err)
+	if e := testenv.Next(t, later); e != (session.Event{Key: "@ns/new"}) {
 		t.Errorf("a watch without history: %+v", e)
 	}
 	w.Close()
@@ -399,10 +380,10 @@ func TestTokensVanishWithTheirSession(t *testing.T) {
 	peer := testenv.StartZenohPeer(t, at, "")
 	s := dial(t, at, session.Config{})
 	peer.Do("watch tokens", "@ns/**")
-	tok, err := s.Token(background(t), "@ns/1")
-	must(t, err)
-	_, err = s.Token(background(t), "@ns/2")
-	must(t, err)
+	tok, err := s.Token(testenv.Soon(t), "@ns/1")
+	testenv.Must(t, err)
+	_, err = s.Token(testenv.Soon(t), "@ns/2")
+	testenv.Must(t, err)
 	told := func(key string, gone bool) {
 		t.Helper()
 		if x := peer.Next(); x["token"] != key || x["gone"] != gone {
@@ -423,24 +404,24 @@ func TestMatchingOfOthers(t *testing.T) {
 	s := dial(t, at, session.Config{})
 	watch := func(k session.Kind, key string) <-chan session.Event {
 		events := make(chan session.Event, 10)
-		w, err := s.Watch(background(t), k, wire.InterestCurrentFuture, key, func(e session.Event) { events <- e })
-		must(t, err)
-		must(t, w.Wait(background(t)))
+		w, err := s.Watch(testenv.Soon(t), k, wire.InterestCurrentFuture, key, func(e session.Event) { events <- e })
+		testenv.Must(t, err)
+		testenv.Must(t, w.Wait(testenv.Soon(t)))
 		return events
 	}
 	subs := watch(session.Subscribers, "m/a")
 	subscribe(t, s, "m/a") // our own is none of others
 	peer.Do("subscribe", "m/*")
-	if e := next(t, subs); e != (session.Event{Key: "m/*"}) {
+	if e := testenv.Next(t, subs); e != (session.Event{Key: "m/*"}) {
 		t.Errorf("%+v", e)
 	}
 	peer.Do("drop", "")
-	if e := next(t, subs); e != (session.Event{Key: "m/*", Gone: true}) {
+	if e := testenv.Next(t, subs); e != (session.Event{Key: "m/*", Gone: true}) {
 		t.Errorf("%+v", e)
 	}
 	queryables := watch(session.Queryables, "m/a")
 	peer.Do("queryable", "m/a", "answer", "reply", "complete", true)
-	if e := next(t, queryables); e != (session.Event{Key: "m/a"}) {
+	if e := testenv.Next(t, queryables); e != (session.Event{Key: "m/a"}) {
 		t.Errorf("%+v", e)
 	}
 	if len(subs) > 0 {
@@ -458,11 +439,11 @@ func TestOneMessageManySubscriptions(t *testing.T) {
 	}
 	elsewhere := subscribe(t, s, "a/c")
 	for i := range 10 {
-		must(t, p.Put(background(t), session.Put{Payload: fmt.Append(nil, i)}))
+		testenv.Must(t, p.Put(testenv.Soon(t), session.Put{Payload: fmt.Append(nil, i)}))
 	}
 	for k, got := range all {
 		for i := range 10 {
-			if x := next(t, got); string(x.Payload) != fmt.Sprint(i) || x.Key != "a/b" {
+			if x := testenv.Next(t, got); string(x.Payload) != fmt.Sprint(i) || x.Key != "a/b" {
 				t.Errorf("subscription %d: %q in place of %d", k, x.Payload, i)
 			}
 		}
@@ -475,22 +456,22 @@ func TestOneMessageManySubscriptions(t *testing.T) {
 func TestOverTLS(t *testing.T) {
 	r := testenv.StartZenohRouter(t, testenv.RouterConfig{TLS: true})
 	pem, err := os.ReadFile(r.CAFile)
-	must(t, err)
+	testenv.Must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
 	at, err := link.ParseLocator(r.Endpoint)
-	must(t, err)
-	l, err := link.Dial(background(t), at, &tls.Config{RootCAs: roots})
-	must(t, err)
-	s, err := session.Open(background(t), l, session.Config{})
-	must(t, err)
+	testenv.Must(t, err)
+	l, err := link.Dial(testenv.Soon(t), at, &tls.Config{RootCAs: roots})
+	testenv.Must(t, err)
+	s, err := session.Open(testenv.Soon(t), l, session.Config{})
+	testenv.Must(t, err)
 	defer s.Close()
 	peer := testenv.StartZenohPeer(t, r.Endpoint, r.CAFile)
 	peer.Do("subscribe", "up")
 	got := subscribe(t, s, "down")
 	p := publisher(t, s, "up", session.PublisherConfig{})
 	for range 20 {
-		must(t, p.Put(background(t), session.Put{Payload: bytes.Repeat([]byte("z"), 200_000)}))
+		testenv.Must(t, p.Put(testenv.Soon(t), session.Put{Payload: bytes.Repeat([]byte("z"), 200_000)}))
 	}
 	for range 20 {
 		if x, _ := peer.Next()["sample"].(map[string]any); x["size"] != float64(200_000) {
@@ -498,7 +479,7 @@ func TestOverTLS(t *testing.T) {
 		}
 	}
 	peer.Do("put", "down", "payload", "y", "times", 300_000)
-	if x := next(t, got); len(x.Payload) != 300_000 {
+	if x := testenv.Next(t, got); len(x.Payload) != 300_000 {
 		t.Errorf("%d bytes", len(x.Payload))
 	}
 }
@@ -507,10 +488,10 @@ func TestSameIDTwice(t *testing.T) {
 	at := testenv.ZenohRouter(t)
 	s := dial(t, at, session.Config{})
 	loc, err := link.ParseLocator(at)
-	must(t, err)
-	l, err := link.Dial(background(t), loc, nil)
-	must(t, err)
-	_, err = session.Open(background(t), l, session.Config{ZID: s.ZID()})
+	testenv.Must(t, err)
+	l, err := link.Dial(testenv.Soon(t), loc, nil)
+	testenv.Must(t, err)
+	_, err = session.Open(testenv.Soon(t), l, session.Config{ZID: s.ZID()})
 	var closed *session.CloseError
 	if !errors.As(err, &closed) || !strings.Contains(err.Error(), s.ZID().String()) || !strings.Contains(err.Error(), "connected already") {
 		t.Errorf("%v", err)
@@ -521,13 +502,13 @@ func TestKilledRouter(t *testing.T) {
 	r := testenv.StartZenohRouter(t, testenv.RouterConfig{})
 	s := dial(t, r.Endpoint, session.Config{})
 	p := publisher(t, s, "a", session.PublisherConfig{})
-	must(t, p.Put(background(t), session.Put{Payload: []byte("x")}))
+	testenv.Must(t, p.Put(testenv.Soon(t), session.Put{Payload: []byte("x")}))
 	ended := make(chan error, 1)
 	other := dial(t, r.Endpoint, session.Config{})
-	_, err := other.Queryable(background(t), "q", true, func(*session.Request) {})
-	must(t, err)
-	must(t, other.Barrier(background(t)))
-	must(t, s.Get(background(t), session.Query{Key: "q"}, func(*session.Reply) {}, func(err error) { ended <- err }))
+	_, err := other.Queryable(testenv.Soon(t), "q", true, func(*session.Request) {})
+	testenv.Must(t, err)
+	testenv.Must(t, other.Barrier(testenv.Soon(t)))
+	testenv.Must(t, s.Get(testenv.Soon(t), session.Query{Key: "q"}, func(*session.Reply) {}, func(err error) { ended <- err }))
 	r.Kill()
 	for _, s := range []*session.Session{s, other} {
 		select {
@@ -540,13 +521,13 @@ func TestKilledRouter(t *testing.T) {
 	if !errors.As(s.Err(), &lost) || lost.Peer != r.Endpoint {
 		t.Errorf("Err: %v", s.Err())
 	}
-	if err := next(t, ended); !errors.As(err, &lost) {
+	if err := testenv.Next(t, ended); !errors.As(err, &lost) {
 		t.Errorf("a question on its way: %v", err)
 	}
-	if err := p.Put(background(t), session.Put{}); !errors.As(err, &lost) {
+	if err := p.Put(testenv.Soon(t), session.Put{}); !errors.As(err, &lost) {
 		t.Errorf("Put: %v", err)
 	}
-	if err := s.Barrier(background(t)); !errors.As(err, &lost) {
+	if err := s.Barrier(testenv.Soon(t)); !errors.As(err, &lost) {
 		t.Errorf("Barrier: %v", err)
 	}
 	s.Close()
@@ -596,7 +577,7 @@ func TestRealRouterTakesKeepAlives(t *testing.T) {
 		t.Fatal(s.Err())
 	case <-time.After(2*lease + lease/2): // the router's clock is real
 	}
-	if err := s.Barrier(background(t)); err != nil {
+	if err := s.Barrier(testenv.Soon(t)); err != nil {
 		t.Error(err)
 	}
 }

@@ -34,12 +34,6 @@ func dial(tb testing.TB, endpoint string, c session.Config) *session.Session {
 	return s
 }
 
-func background(tb testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	tb.Cleanup(cancel)
-	return ctx
-}
-
 // echo has two pairs of publisher and subscription hand one message to and fro
 // b.N times, as afor's benchmark does: near has one end of each pair, far the
 // others.
@@ -54,7 +48,7 @@ func echo(b *testing.B, near, far *session.Session, c session.PublisherConfig) {
 		}
 	}
 	_, err := far.Subscribe(ctx, "echo/ping", func(x *session.Sample) { send(pong, x.Payload) })
-	must(b, err)
+	testenv.Must(b, err)
 	_, err = near.Subscribe(ctx, "echo/pong", func(x *session.Sample) {
 		if n += 2; n >= b.N {
 			close(done)
@@ -62,9 +56,9 @@ func echo(b *testing.B, near, far *session.Session, c session.PublisherConfig) {
 		}
 		send(ping, x.Payload)
 	})
-	must(b, err)
-	must(b, near.Barrier(background(b)))
-	must(b, far.Barrier(background(b)))
+	testenv.Must(b, err)
+	testenv.Must(b, near.Barrier(testenv.Soon(b)))
+	testenv.Must(b, far.Barrier(testenv.Soon(b)))
 	b.ReportAllocs()
 	b.ResetTimer()
 	send(ping, make([]byte, 8))
@@ -89,19 +83,19 @@ func BenchmarkStream(b *testing.B) {
 	from, to := dial(b, at, session.Config{}), dial(b, at, session.Config{})
 	done := make(chan struct{})
 	n := 0
-	_, err := to.Subscribe(background(b), "stream", func(*session.Sample) {
+	_, err := to.Subscribe(testenv.Soon(b), "stream", func(*session.Sample) {
 		if n++; n == b.N {
 			close(done)
 		}
 	})
-	must(b, err)
-	must(b, to.Barrier(background(b)))
+	testenv.Must(b, err)
+	testenv.Must(b, to.Barrier(testenv.Soon(b)))
 	p := publisher(b, from, "stream", session.PublisherConfig{})
 	payload := make([]byte, 100)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		must(b, p.Put(context.Background(), session.Put{Payload: payload}))
+		testenv.Must(b, p.Put(context.Background(), session.Put{Payload: payload}))
 	}
 	<-done
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
@@ -114,7 +108,7 @@ func TestPutAllocates(t *testing.T) {
 	p := publisher(t, s, "a", session.PublisherConfig{Source: true})
 	put := session.Put{Payload: make([]byte, 100)}
 	ctx := context.Background()
-	if n := testing.AllocsPerRun(1000, func() { must(t, p.Put(ctx, put)) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { testenv.Must(t, p.Put(ctx, put)) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
