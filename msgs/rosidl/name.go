@@ -1,0 +1,91 @@
+package rosidl
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// name is an interface name in its parts: "std_srvs", "srv", "SetBool" and the
+// suffix of a message or service within, such as "_Request".
+type name struct{ pkg, kind, base, suffix string }
+
+func (n name) String() string { return n.definition() + n.suffix }
+
+// definition is the name of the interface that the file defines.
+func (n name) definition() string { return n.pkg + "/" + n.kind + "/" + n.base }
+
+var kinds = []string{"msg", "srv", "action"}
+
+// splitName takes the name of a definition apart, which has no suffix.
+func splitName(s string) (name, error) {
+	n, err := parseName(s)
+	if err == nil && n.suffix != "" {
+		err = noName(s)
+	}
+	return n, err
+}
+
+// parseName takes a name apart.
+func parseName(s string) (name, error) {
+	parts := strings.Split(s, "/")
+	if len(parts) != 3 {
+		return name{}, noName(s)
+	}
+	base, suffix := parts[2], ""
+	if i := strings.IndexByte(base, '_'); i >= 0 {
+		base, suffix = base[:i], base[i:]
+	}
+	if !slices.Contains(kinds, parts[1]) || !snakeCase(parts[0]) || !typeName(base) {
+		return name{}, noName(s)
+	}
+	return name{parts[0], parts[1], base, suffix}, nil
+}
+
+func noName(s string) error {
+	return fmt.Errorf("rosidl: %q is no interface name, which is such as std_msgs/msg/String, std_srvs/srv/SetBool or nav2_msgs/action/Spin", s)
+}
+
+// nearest is the names most like s, at most three and those only if a few
+// letters differ.
+func nearest(s string, names []string) []string {
+	type near struct {
+		name     string
+		distance int
+	}
+	var all []near
+	for _, n := range names {
+		if d := distance(strings.ToLower(s), strings.ToLower(n)); d <= 4 {
+			all = append(all, near{n, d})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	var out []string
+	for _, n := range all[:min(3, len(all))] {
+		out = append(out, n.name)
+	}
+	return out
+}
+
+// distance is how many bytes to insert, delete or change between a and b
+// (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
