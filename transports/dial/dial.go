@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -24,6 +25,10 @@ import (
 	"github.com/robospec/robospec/transports/inproc"
 	"github.com/robospec/robospec/transports/zenoh"
 )
+
+// ErrURL is a URL that no graph can have, as errors.Is tells: to correct it is to
+// write another. Other errors of Open are of the graph it names.
+var ErrURL = errors.New("dial: wrong graph URL")
 
 // Open joins the graph that the URL names. ctx bounds the dialling.
 func Open(ctx context.Context, address string) (transports.Conn, error) {
@@ -48,9 +53,16 @@ func Open(ctx context.Context, address string) (transports.Conn, error) {
 }
 
 func bad(address, format string, args ...any) error {
-	return fmt.Errorf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447 or zenoh+tls://HOST:7447?ca=FILE",
-		address, fmt.Sprintf(format, args...))
+	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447 or zenoh+tls://HOST:7447?ca=FILE",
+		address, fmt.Sprintf(format, args...)))
 }
+
+// urlError is an ErrURL that says which and why.
+type urlError string
+
+func (e urlError) Error() string { return string(e) }
+
+func (e urlError) Is(target error) bool { return target == ErrURL }
 
 // parameters are those of a URL that nobody has read yet.
 type parameters struct {

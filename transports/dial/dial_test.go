@@ -127,7 +127,7 @@ func TestRefusedURLsNameThePartAndTheRemedy(t *testing.T) {
 		"zenoh://h?%":                    "parameters",
 	} {
 		_, err := dial.Open(t.Context(), u)
-		if err == nil || !strings.Contains(err.Error(), part) || !strings.Contains(err.Error(), "write inproc:") || u != "" && !strings.Contains(err.Error(), u) {
+		if !errors.Is(err, dial.ErrURL) || !strings.Contains(err.Error(), part) || !strings.Contains(err.Error(), "write inproc:") || u != "" && !strings.Contains(err.Error(), u) {
 			t.Errorf("Open(%q): %v; want it to name %q, the URL and the remedy", u, err, part)
 		}
 	}
@@ -141,7 +141,7 @@ func TestNobodyListens(t *testing.T) {
 	at := "zenoh://" + ln.Addr().String()
 	ln.Close()
 	_, err = dial.Open(t.Context(), at)
-	if err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "router") {
+	if err == nil || errors.Is(err, dial.ErrURL) || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "router") {
 		t.Errorf("%v", err)
 	}
 }
