@@ -3,6 +3,7 @@ package oneline
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,7 +12,9 @@ import (
 const most = 160
 
 // Print prints text quoted, what can print itself in its own words, and else
-// like %+v; newlines become spaces, and what is too long is cut.
+// like %+v, but for structs, arrays and slices inside a struct that hold
+// nothing but zeros: they are left out. Newlines become spaces, and what is too
+// long is cut.
 func Print(v any) string {
 	var s string
 	switch v := v.(type) {
@@ -24,7 +27,7 @@ func Print(v any) string {
 	case interface{ GomegaString() string }:
 		s = v.GomegaString()
 	default:
-		s = fmt.Sprintf("%+v", v)
+		s = string(appendValue(nil, reflect.ValueOf(v)))
 	}
 	s = strings.ReplaceAll(s, "\n", " ")
 	if len(s) <= most {
@@ -35,4 +38,81 @@ func Print(v any) string {
 		cut--
 	}
 	return s[:cut] + "…"
+}
+
+// appendValue appends v, of what is too long no more than the beginning.
+func appendValue(b []byte, v reflect.Value) []byte {
+	if len(b) > most {
+		return b
+	}
+	if !v.IsValid() {
+		return append(b, "<nil>"...)
+	}
+	if v.CanInterface() {
+		switch x := v.Interface().(type) {
+		case interface{ GomegaString() string }:
+			return append(b, x.GomegaString()...)
+		case error, fmt.Stringer, fmt.Formatter:
+			return fmt.Appendf(b, "%+v", x)
+		}
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		return appendFields(b, v)
+	case reflect.Slice, reflect.Array:
+		return appendElements(b, v)
+	case reflect.String:
+		s := v.String()
+		return append(b, s[:min(len(s), most)]...)
+	default:
+		return fmt.Appendf(b, "%+v", v)
+	}
+}
+
+func appendFields(b []byte, v reflect.Value) []byte {
+	b = append(b, '{')
+	for i, separator := 0, ""; i < v.NumField(); i++ {
+		if len(b) > most {
+			break
+		}
+		f := v.Field(i)
+		if k := f.Kind(); (k == reflect.Struct || k == reflect.Array || k == reflect.Slice) && allZero(f) {
+			continue
+		}
+		b = append(b, separator...)
+		b = append(b, v.Type().Field(i).Name...)
+		b = append(b, ':')
+		b = appendValue(b, f)
+		separator = " "
+	}
+	return append(b, '}')
+}
+
+func allZero(v reflect.Value) bool {
+	if v.Kind() != reflect.Slice {
+		return v.IsZero()
+	}
+	if v.Len() > most {
+		return false // a look at all of an image is too long
+	}
+	for i := range v.Len() {
+		if !v.Index(i).IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+func appendElements(b []byte, v reflect.Value) []byte {
+	b = append(b, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		if len(b) > most {
+			break
+		}
+		b = appendValue(b, v.Index(i))
+	}
+	return append(b, ']')
 }
