@@ -182,7 +182,7 @@ func (l *line) bare(ends string) string {
 		} else {
 			b.WriteByte(c)
 			l.pos++
-			if c != ' ' && c != '\t' {
+			if !blank(c) {
 				last = b.Len()
 			}
 		}

@@ -47,7 +47,7 @@ func noName(s string) error {
 	return fmt.Errorf("rosidl: %q is no interface name, which is such as std_msgs/msg/String, std_srvs/srv/SetBool or nav2_msgs/action/Spin", s)
 }
 
-// nearest is the names most like s, at most three and those only if a few
+// nearest is the names most like s, at most three, and none if more than a few
 // letters differ.
 func nearest(s string, names []string) []string {
 	type near struct {
@@ -63,7 +63,9 @@ func nearest(s string, names []string) []string {
 	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 	var out []string
 	for _, n := range all[:min(3, len(all))] {
-		out = append(out, n.name)
+		if n.distance <= all[0].distance+1 {
+			out = append(out, n.name)
+		}
 	}
 	return out
 }

@@ -175,8 +175,11 @@ func (l *line) found() string {
 	if l.end() {
 		return "the end of the line"
 	}
+	if blank(l.text[l.pos]) {
+		return "a space"
+	}
 	end := l.pos
-	for end < len(l.text) && strings.IndexByte(" \t", l.text[end]) < 0 {
+	for end < len(l.text) && !blank(l.text[end]) {
 		end++
 	}
 	return quote(l.text[l.pos:end])
@@ -195,7 +198,7 @@ func (l *line) end() bool { return l.pos == len(l.text) || l.text[l.pos] == '#' 
 
 func (l *line) space() bool {
 	from := l.pos
-	for l.pos < len(l.text) && (l.text[l.pos] == ' ' || l.text[l.pos] == '\t') {
+	for l.pos < len(l.text) && blank(l.text[l.pos]) {
 		l.pos++
 	}
 	return l.pos > from
@@ -222,6 +225,7 @@ func (l *line) word(more string) string {
 	return l.text[from:l.pos]
 }
 
+func blank(c byte) bool  { return c == ' ' || c == '\t' }
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func digit(c byte) bool  { return '0' <= c && c <= '9' }
 

@@ -264,7 +264,7 @@ func (s *Set) unknown(n name) error {
 
 // mismatch says that n names another thing than was wanted.
 func (p *parsed) mismatch(n name, wanted string) error {
-	is := ""
+	var is string
 	switch {
 	case p.messageOf(n) != nil:
 		is = "a message"

@@ -102,6 +102,9 @@ func (l *line) nested(word string, at int) string {
 	if !snakeCase(pkg) {
 		l.failAt(at, "found %s, expected the name of a package before the slash: lower case letters, digits and single underscores", quote(word))
 	}
+	if !typeName(base) && len(parts) > 1 {
+		l.failAt(at, "found %s, expected the name of a message after the slash: a capital, then letters and digits", quote(word))
+	}
 	if !typeName(base) {
 		l.failAt(at, "found %s, expected a type such as %s", quote(word), likely(base))
 	}
