@@ -122,6 +122,9 @@ type PublisherConfig struct {
 	// Timestamp stamps each publication with the session's clock, which never
 	// gives the same time twice.
 	Timestamp bool
+	// Attach, if not nil, makes the attachment of each publication, in their order;
+	// what it returns may be used again at the next. It must not block.
+	Attach func() []byte
 	// Sent, if not nil, sees each publication in order before it leaves. It must
 	// not block, and not keep the pointer; the payload is not its to keep.
 	Sent func(*Sample)
@@ -208,8 +211,11 @@ func (p *Publisher) Put(ctx context.Context, m Put) error {
 	if p.conf.Timestamp {
 		d.Timestamp = p.s.timestamp()
 	}
+	if p.conf.Attach != nil {
+		d.Attachment = p.conf.Attach()
+	}
 	if p.conf.Sent != nil {
-		x := Sample{Key: p.key, Payload: m.Payload, Delete: m.Delete, Encoding: m.Encoding, Attachment: m.Attachment,
+		x := Sample{Key: p.key, Payload: m.Payload, Delete: m.Delete, Encoding: m.Encoding, Attachment: d.Attachment,
 			Timestamp: d.Timestamp, Source: d.SourceInfo}
 		p.conf.Sent(&x)
 	}
