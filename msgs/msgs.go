@@ -126,14 +126,21 @@ type DecodeError struct {
 	// Offset is how many bytes had been read when it went wrong, −1 when the
 	// codec does not know.
 	Offset int64
-	Err    error
+	// Field is the path of the field it went wrong in, such as
+	// "pose.pose.position.x", and "" when the codec does not know.
+	Field string
+	Err   error
 }
 
 func (e *DecodeError) Error() string {
-	if e.Offset < 0 {
-		return fmt.Sprintf("not a %s: %v", e.Type, e.Err)
+	where := ""
+	if e.Offset >= 0 {
+		where = fmt.Sprintf(" at byte %d", e.Offset)
 	}
-	return fmt.Sprintf("not a %s at byte %d: %v", e.Type, e.Offset, e.Err)
+	if e.Field != "" {
+		where += ", field " + e.Field
+	}
+	return fmt.Sprintf("not a %s%s: %v", e.Type, where, e.Err)
 }
 
 // Unwrap is the cause.

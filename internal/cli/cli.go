@@ -38,6 +38,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand( // each in a file of its own
+		genCommand(),
 	)
 
 	running := false // else the error is one of the command line

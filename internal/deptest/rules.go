@@ -91,6 +91,11 @@ var layers = []layer{
 		reason: "the top may use all that is below it",
 	},
 	{
+		of:     []string{"internal/gen/..."},
+		may:    []string{"internal/gen/...", "msgs/rosidl/..."},
+		reason: "what writes the message packages cannot stand on them",
+	},
+	{
 		of:     []string{"internal/vet/...", "internal/deptest/...", "internal/apigolden/...", "internal/testenv/...", "internal/tbrecord/..."},
 		reason: "what checks the project does not stand on it",
 	},
