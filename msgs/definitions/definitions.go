@@ -13,7 +13,7 @@ import (
 	"github.com/robospec/robospec/msgs/rosidl"
 )
 
-//go:embed *.txt
+//go:embed *.defs
 var files embed.FS
 
 // Head begins the first line of each definition in a file; its name follows.
@@ -27,7 +27,7 @@ func Packages() []string {
 	}
 	names := make([]string, len(entries))
 	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), ".txt")
+		names[i] = strings.TrimSuffix(e.Name(), ".defs")
 	}
 	return names
 }
@@ -40,7 +40,7 @@ func AddTo(set *rosidl.Set) error {
 		if slices.Contains(there, pkg) {
 			continue
 		}
-		text, err := files.ReadFile(pkg + ".txt")
+		text, err := files.ReadFile(pkg + ".defs")
 		if err != nil {
 			return fmt.Errorf("definitions of %s: %w", pkg, err)
 		}
@@ -49,7 +49,7 @@ func AddTo(set *rosidl.Set) error {
 			if !ok {
 				continue // before the first head is nothing
 			}
-			if err := set.Add(pkg+".txt", name, []byte(body)); err != nil {
+			if err := set.Add(pkg+".defs", name, []byte(body)); err != nil {
 				return fmt.Errorf("definitions of %s: %w", pkg, err)
 			}
 		}

@@ -34,12 +34,12 @@ func run(share, folder string, packages []string) error {
 	if err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.txt"))
+	old, err := filepath.Glob(filepath.Join(folder, "*.defs"))
 	if err != nil {
 		return err
 	}
 	for _, file := range old {
-		if !slices.Contains(packages, strings.TrimSuffix(filepath.Base(file), ".txt")) {
+		if !slices.Contains(packages, strings.TrimSuffix(filepath.Base(file), ".defs")) {
 			if err := os.Remove(file); err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func run(share, folder string, packages []string) error {
 		if b.Len() == 0 {
 			return fmt.Errorf("no package %s in %s", pkg, share)
 		}
-		if err := os.WriteFile(filepath.Join(folder, pkg+".txt"), []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, pkg+".defs"), []byte(b.String()), 0o644); err != nil {
 			return err
 		}
 	}
