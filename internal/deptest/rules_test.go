@@ -87,6 +87,7 @@ func TestPlantedViolations(t *testing.T) {
 		{name: "matchers know a transport", plant: []string{"matchers: transports/inproc"}, want: []string{"matchers imports transports/inproc"}},
 		{name: "fixtures know a report", plant: []string{"fixtures: report"}, want: []string{"fixtures imports report"}},
 		{name: "a report knows matchers", plant: []string{"report: matchers"}, want: []string{"report imports matchers"}},
+		{name: "the generator stands on what it wrote", plant: []string{"internal/gen: msgs/std_msgs"}, want: []string{"internal/gen imports msgs/std_msgs"}},
 		{name: "checks stand on the project", plant: []string{"internal/testenv: harness"}, want: []string{"internal/testenv imports harness"}},
 		{name: "a stranger", plant: []string{"utils: fmt"}, want: []string{"utils: no layer"}},
 		{name: "the heart knows testing", plant: []string{"harness: testing"}, want: []string{"harness imports testing: no test framework in the heart"}},
