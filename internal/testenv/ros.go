@@ -17,3 +17,15 @@ func ROSShare(tb testing.TB) string {
 	}
 	return share
 }
+
+// ROSPython is a Python that can run ROS 2 nodes without a ROS installation, on
+// zenoh-ros2-sdk, and has the interface packages of ROSShare.
+func ROSPython(tb testing.TB) string {
+	tb.Helper()
+	python := Python(tb)
+	if !imports(python, "zenoh_ros2_sdk") {
+		Missing(tb, "a Python with zenoh-ros2-sdk", "run .ci/run once, or .venv/bin/python -m pip install -r .ci/requirements.txt")
+	}
+	ROSShare(tb)
+	return python
+}
