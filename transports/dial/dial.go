@@ -5,8 +5,12 @@
 //	zenoh://HOST[:PORT]         plain Zenoh through a router, by default at port 7447
 //	zenoh+tls://HOST[:PORT]     the same over TLS; ?ca=FILE trusts the authorities of a PEM file
 //
+//	ros2+zenoh://HOST[:PORT]    ROS 2 nodes that use rmw_zenoh, through a router; ros2+zenoh+tls:// over TLS
+//
 // Parameters follow a question mark: node=NAME names the participant where a
-// wire shows names, lease=DURATION is Zenoh's lease.
+// wire shows names, lease=DURATION is Zenoh's lease. ROS 2 has domain=N (by
+// default what ROS_DOMAIN_ID says, else 0), namespace=/NS for that of the node,
+// and distro=humble for nodes of Humble, which have no type hashes.
 package dial
 
 import (
@@ -46,6 +50,8 @@ func Open(ctx context.Context, address string) (transports.Conn, error) {
 		return openInproc(ctx, u, p)
 	case "zenoh", "zenoh+tls":
 		return openZenoh(ctx, u, p)
+	case "ros2+zenoh", "ros2+zenoh+tls":
+		return openROS2Zenoh(ctx, u, p)
 	case "":
 		return nil, bad(address, "it has no scheme")
 	}
@@ -53,7 +59,7 @@ func Open(ctx context.Context, address string) (transports.Conn, error) {
 }
 
 func bad(address, format string, args ...any) error {
-	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447 or zenoh+tls://HOST:7447?ca=FILE",
+	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447, zenoh+tls://HOST:7447?ca=FILE or ros2+zenoh://HOST:7447?domain=N",
 		address, fmt.Sprintf(format, args...)))
 }
 
@@ -107,43 +113,58 @@ func openInproc(ctx context.Context, u *url.URL, p parameters) (transports.Conn,
 
 func openZenoh(ctx context.Context, u *url.URL, p parameters) (transports.Conn, error) {
 	p.take("node") // plain Zenoh shows no names
-	host, port := u.Hostname(), u.Port()
-	switch {
-	case u.Opaque != "" || host == "":
-		return nil, bad(p.address, "it names no host behind %s://", u.Scheme)
-	case u.User != nil:
-		return nil, bad(p.address, "robospec has no user names for Zenoh")
-	case strings.Trim(u.Path, "/") != "" || u.Fragment != "":
-		return nil, bad(p.address, "a router has no path (%q)", u.Path)
-	case port == "":
-		port = "7447"
-	}
-	c := zenoh.Config{Endpoint: "tcp/" + net.JoinHostPort(host, port)}
-	if s := p.take("lease"); s != "" {
-		lease, err := time.ParseDuration(s)
-		if err != nil || lease < time.Millisecond {
-			return nil, bad(p.address, "lease=%s is no duration of at least 1ms, such as 10s", s)
-		}
-		c.Lease = lease
-	}
-	if u.Scheme == "zenoh+tls" {
-		c.Endpoint = "tls/" + net.JoinHostPort(host, port)
-		if file := p.take("ca"); file != "" {
-			roots, err := authorities(file)
-			if err != nil {
-				return nil, bad(p.address, "ca=%s: %v", file, err)
-			}
-			c.TLS = &tls.Config{RootCAs: roots}
-		}
+	r, err := routerOf(u, p)
+	if err != nil {
+		return nil, err
 	}
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	conn, err := zenoh.Dial(ctx, c)
+	conn, err := zenoh.Dial(ctx, zenoh.Config{Endpoint: r.endpoint, TLS: r.tls, Lease: r.lease})
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", p.address, err)
 	}
 	return conn, nil
+}
+
+// router is how a URL says to reach a Zenoh router.
+type router struct {
+	endpoint string
+	tls      *tls.Config
+	lease    time.Duration
+}
+
+func routerOf(u *url.URL, p parameters) (r router, err error) {
+	host, port := u.Hostname(), u.Port()
+	switch {
+	case u.Opaque != "" || host == "":
+		return r, bad(p.address, "it names no host behind %s://", u.Scheme)
+	case u.User != nil:
+		return r, bad(p.address, "robospec has no user names for Zenoh")
+	case strings.Trim(u.Path, "/") != "" || u.Fragment != "":
+		return r, bad(p.address, "a router has no path (%q)", u.Path)
+	case port == "":
+		port = "7447"
+	}
+	r.endpoint = "tcp/" + net.JoinHostPort(host, port)
+	if s := p.take("lease"); s != "" {
+		lease, err := time.ParseDuration(s)
+		if err != nil || lease < time.Millisecond {
+			return r, bad(p.address, "lease=%s is no duration of at least 1ms, such as 10s", s)
+		}
+		r.lease = lease
+	}
+	if strings.HasSuffix(u.Scheme, "+tls") {
+		r.endpoint = "tls/" + net.JoinHostPort(host, port)
+		if file := p.take("ca"); file != "" {
+			roots, err := authorities(file)
+			if err != nil {
+				return r, bad(p.address, "ca=%s: %v", file, err)
+			}
+			r.tls = &tls.Config{RootCAs: roots}
+		}
+	}
+	return r, nil
 }
 
 func authorities(file string) (*x509.CertPool, error) {
