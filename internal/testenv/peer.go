@@ -25,7 +25,19 @@ type Told map[string]any
 // empty.
 func StartZenohPeer(tb testing.TB, endpoint, caFile string) *ZenohPeer {
 	tb.Helper()
-	args := []string{endpoint}
+	return startZenohPeer(tb, "client", endpoint, caFile)
+}
+
+// StartZenohPeerInPeerMode connects a peer, in Zenoh's sense of the word, to a
+// router; rmw_zenoh's nodes are such by default.
+func StartZenohPeerInPeerMode(tb testing.TB, endpoint string) *ZenohPeer {
+	tb.Helper()
+	return startZenohPeer(tb, "peer", endpoint, "")
+}
+
+func startZenohPeer(tb testing.TB, mode, endpoint, caFile string) *ZenohPeer {
+	tb.Helper()
+	args := []string{mode, endpoint}
 	if caFile != "" {
 		args = append(args, caFile)
 	}

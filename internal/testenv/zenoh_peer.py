@@ -1,5 +1,5 @@
 """A Zenoh client for tests that does what it is told, one JSON object a line,
-and tells what happens to it in the same way. argv: endpoint, [CA file].
+and tells what happens to it in the same way. argv: mode, endpoint, [CA file].
 """
 
 import json
@@ -15,12 +15,13 @@ def put(key, value):
     conf.insert_json5(key, json.dumps(value))
 
 
-put("mode", "client")
-put("connect/endpoints", [sys.argv[1]])
+put("mode", sys.argv[1])
+put("connect/endpoints", [sys.argv[2]])
+put("listen/endpoints", ["tcp/127.0.0.1:0"] if sys.argv[1] == "peer" else [])
 put("scouting/multicast/enabled", False)
 put("timestamping/enabled", True)  # which zenoh-ext asks of its publishers
-if len(sys.argv) > 2:
-    put("transport/link/tls/root_ca_certificate", sys.argv[2])
+if len(sys.argv) > 3:
+    put("transport/link/tls/root_ca_certificate", sys.argv[3])
 
 lock = threading.Lock()
 
@@ -88,6 +89,21 @@ with zenoh.open(conf) as session:
                 p.put(x)
         elif what == "put":
             session.put(key, payload(m), congestion_control=zenoh.CongestionControl.BLOCK, **options(m))
+        elif what == "matching":
+            p = session.declare_publisher(key)
+            held.append(p.declare_matching_listener(lambda s: tell(matching=s.matching)))
+            held.append(p)
+            tell(matching=p.matching_status.matching)
+        elif what == "querier":
+            q = session.declare_querier(key, target=zenoh.QueryTarget.ALL, timeout=10)
+            held.append(q.declare_matching_listener(lambda s: tell(matching=s.matching)))
+            held.append(q)
+            tell(matching=q.matching_status.matching)
+        elif what == "ask":
+            for r in held[-1].get(payload=m.get("payload")):
+                tell(reply=sample(r.ok)) if r.ok is not None else tell(refusal=text(r.err.payload))
+            tell(final=True)
+            continue
         elif what == "delete":
             session.delete(key)
         elif what == "token":
