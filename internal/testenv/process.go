@@ -55,7 +55,9 @@ func start(tb testing.TB, name string, args ...string) *Process {
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(p.lines)
-		for in := bufio.NewScanner(stdout); in.Scan(); {
+		in := bufio.NewScanner(stdout)
+		in.Buffer(nil, 1<<24) // a message in JSON may have megabytes
+		for in.Scan() {
 			p.lines <- in.Text()
 		}
 	})
