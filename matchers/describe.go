@@ -156,6 +156,8 @@ func misses(m types.GomegaMatcher, v any, where string) (out []string) {
 			return []string{absent}
 		}
 		return misses(m.m, f.Interface(), join(where, m.path.text))
+	case *valueMatcher:
+		return m.explain(v, where)
 	case *gomega.HaveFieldMatcher:
 		if f, ok := haveField(m, v); ok {
 			return misses(asMatcher(m.Expected), f, join(where, m.Field))
@@ -282,6 +284,8 @@ func closeness(m types.GomegaMatcher, v any) float64 {
 		if f, _, err := m.path.value(v); err == nil && f.IsValid() && f.CanInterface() {
 			return closeness(m.m, f.Interface())
 		}
+	case *valueMatcher:
+		return m.near(v)
 	case *gomega.HaveFieldMatcher:
 		if f, ok := haveField(m, v); ok {
 			return closeness(asMatcher(m.Expected), f)

@@ -11,16 +11,28 @@ import (
 	"github.com/onsi/gomega/types"
 )
 
-// Field is a matcher of messages whose field at path matches v, a matcher or a
-// value. Numbers compare by value, whatever their types: a uint8 with 2, a
-// float32 with 15.0. A path reaches into arrays by index, "Pose.Covariance[0]",
-// and by the value of a field of the element, "Status[Name=cpu].Level"; into maps
-// by key, "Limits.speed". An index beyond a slice and a name that no element has
-// match nothing. A misspelt path is an error when the expectation begins, naming
-// the fields there are.
-func Field(path string, v any) types.GomegaMatcher {
-	p, err := parsePath(path)
-	return &fieldMatcher{path: p, wrong: err, m: byValue(asMatcher(v))}
+// Field is a matcher of messages whose field matches v, a matcher or a value.
+// field is a path, or Norm(path), or Of(func(T) float64). Numbers compare by
+// value, whatever their types: a uint8 with 2, a float32 with 15.0.
+//
+// A path reaches into arrays by index, "Pose.Covariance[0]", and by the value of
+// a field of the element, "Status[Name=cpu].Level"; into maps by key,
+// "Limits.speed". Where the elements have no such field, the name is looked up in
+// the array of that name beside them: "Velocity[Name=wheel_left]" of a JointState
+// is the velocity at the place where Name has wheel_left. The array may also lie
+// beside what holds them, as with "Points[0].Positions[JointNames=elbow]".
+//
+// An index beyond a slice, a name that no element or more than one has, and
+// parallel slices of different lengths match nothing. A misspelt path is an error
+// when the expectation begins, naming the fields there are.
+func Field(field, v any) types.GomegaMatcher {
+	m := byValue(asMatcher(v))
+	if path, ok := field.(string); ok {
+		p, err := parsePath(path)
+		return &fieldMatcher{path: p, wrong: err, m: m}
+	}
+	n, err := numberOf(field)
+	return &valueMatcher{question: &figureOfField{text: describe(field), figure: n, m: m}, wrong: err}
 }
 
 // byValue has Equal of a number compare by value too: Not(Equal(2)) would be
@@ -96,7 +108,8 @@ func (f *fieldMatcher) message(actual any, of func(types.GomegaMatcher, any) str
 	return fmt.Sprintf("Field %s:\n%s", f.path.text, of(f.m, v.Interface()))
 }
 
-// fieldChecks are the checks of every Field in a matcher of messages.
+// fieldChecks are the checks of every Field, and of every other matcher that
+// knows what it asks of a type, in a matcher of messages.
 func fieldChecks(m types.GomegaMatcher) (checks []typeCheck) {
 	if f, ok := m.(*fieldMatcher); ok {
 		return []typeCheck{func(t reflect.Type) error {
@@ -114,6 +127,9 @@ func fieldChecks(m types.GomegaMatcher) (checks []typeCheck) {
 			}
 			return nil
 		}}
+	}
+	if v, ok := m.(*valueMatcher); ok {
+		return []typeCheck{v.check}
 	}
 	for _, k := range kidsOf(m) {
 		checks = append(checks, fieldChecks(k)...)
@@ -205,6 +221,8 @@ type move struct {
 	step
 	field  []int // of a struct
 	choice []int // of the element's field
+	names  []int // of the array of names beside the elements, in what
+	holder int   // so many moves lead to
 }
 
 // through plans the path through a type.
@@ -215,6 +233,7 @@ func (p *path) through(t reflect.Type) (*plan, error) {
 	pl := &plan{t: t}
 	at := t
 	walked := ""
+	var holders []reflect.Type // by the number of moves to each, nil for what is no struct
 	for _, s := range p.steps {
 		m := move{step: s}
 		for at.Kind() == reflect.Pointer {
@@ -223,6 +242,7 @@ func (p *path) through(t reflect.Type) (*plan, error) {
 		if at.Kind() == reflect.Interface { // known only message by message
 			return &plan{t: t}, nil
 		}
+		holders = append(holders, at)
 		where := "the message"
 		if walked != "" {
 			where = walked
@@ -252,18 +272,9 @@ func (p *path) through(t reflect.Type) (*plan, error) {
 			at = at.Elem()
 			walked += s.text
 			if s.kind == byChoice {
-				elem := at
-				for elem.Kind() == reflect.Pointer {
-					elem = elem.Elem()
+				if err := m.choose(at, holders, walked[:len(walked)-len(s.text)]); err != nil {
+					return nil, err
 				}
-				if elem.Kind() != reflect.Struct {
-					return nil, fmt.Errorf("the elements of %s are %s, which have no field %s", where, elem, s.name)
-				}
-				f, ok := elem.FieldByName(s.name)
-				if !ok || !f.IsExported() {
-					return nil, fmt.Errorf("the elements of %s (%s) have no field %s; there are %s", where, elem, s.name, fieldNames(elem))
-				}
-				m.choice = f.Index
 			}
 		}
 		pl.moves = append(pl.moves, m)
@@ -274,12 +285,20 @@ func (p *path) through(t reflect.Type) (*plan, error) {
 }
 
 func fieldNames(t reflect.Type) string {
+	return fieldNamesThat(t, func(reflect.StructField) bool { return true })
+}
+
+func fieldNamesThat(t reflect.Type, are func(reflect.StructField) bool) string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
-		if f.IsExported() && !f.Anonymous {
+		if f.IsExported() && !f.Anonymous && are(f) {
 			names = append(names, f.Name)
 		}
 	}
+	return orNone(names)
+}
+
+func orNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -334,13 +353,10 @@ func (p *path) value(msg any) (v reflect.Value, absent string, err error) {
 	if pl.end == nil {
 		return p.dynamic(v)
 	}
-	for i := range pl.moves {
-		m := &pl.moves[i]
-		if v, absent = p.move(m, v); absent != "" {
-			return reflect.Value{}, absent, nil
-		}
+	if v, absent = p.walk(pl.moves, v); absent != "" {
+		return reflect.Value{}, absent, nil
 	}
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
+	for (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() {
 		v = v.Elem()
 	}
 	return v, "", nil
@@ -362,7 +378,7 @@ func (p *path) dynamic(v reflect.Value) (reflect.Value, string, error) {
 			return v, "", err
 		}
 		var absent string
-		if v, absent = p.move(&pl.moves[0], v); absent != "" {
+		if v, absent = p.walk(pl.moves, v); absent != "" {
 			return reflect.Value{}, absent, nil
 		}
 	}
@@ -372,14 +388,34 @@ func (p *path) dynamic(v reflect.Value) (reflect.Value, string, error) {
 	return v, "", nil
 }
 
+// walk takes step after step.
+func (p *path) walk(moves []move, from reflect.Value) (v reflect.Value, absent string) {
+	v = from
+	for i := range moves {
+		m := &moves[i]
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+			if v.IsNil() {
+				return v, fmt.Sprintf("%s is not there: nil before %s", p.text, m.text)
+			}
+			v = v.Elem()
+		}
+		if m.names == nil {
+			v, absent = p.move(m, v)
+		} else {
+			var holder reflect.Value
+			if holder, absent = p.walk(moves[:m.holder], from); absent == "" {
+				v, absent = p.parallel(m, holder, v)
+			}
+		}
+		if absent != "" {
+			return v, absent
+		}
+	}
+	return v, ""
+}
+
 // move takes one step.
 func (p *path) move(m *move, v reflect.Value) (next reflect.Value, absent string) {
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		if v.IsNil() {
-			return v, fmt.Sprintf("%s is not there: nil before %s", p.text, m.text)
-		}
-		v = v.Elem()
-	}
 	switch {
 	case m.field != nil:
 		f, err := v.FieldByIndexErr(m.field)
@@ -399,28 +435,11 @@ func (p *path) move(m *move, v reflect.Value) (next reflect.Value, absent string
 		}
 		return v.Index(m.index), ""
 	}
-	var names []string
-	for i := range v.Len() {
-		e := v.Index(i)
-		for e.Kind() == reflect.Pointer && !e.IsNil() {
-			e = e.Elem()
-		}
-		if e.Kind() != reflect.Struct {
-			continue
-		}
-		f, err := e.FieldByIndexErr(m.choice)
-		if err != nil {
-			continue
-		}
-		name := fmt.Sprint(f.Interface())
-		if name == m.key {
-			return e, ""
-		}
-		if len(names) < 8 {
-			names = append(names, name)
-		}
+	i, absent := p.find(m, v)
+	if absent != "" {
+		return v, absent
 	}
-	return v, fmt.Sprintf("%s is not there: no element with %s=%s (there are %s)", p.text, m.name, m.key, strings.Join(names, ", "))
+	return reflect.Indirect(v.Index(i)), ""
 }
 
 // number is the value of a numeric field.
@@ -430,7 +449,7 @@ func (p *path) number(msg any) (float64, error) {
 		return 0, err
 	}
 	if !v.IsValid() {
-		return 0, fmt.Errorf("%s", absent)
+		return 0, notThere(absent)
 	}
 	x, ok := toNumber(v)
 	if !ok {

@@ -22,13 +22,15 @@ type pose struct {
 	Status     []status
 	Next       *pose
 	Limits     map[string]int
+	Joints     []string
+	Turns      []float64
 	Any        any
 	hidden     int
 }
 
 func somePose() pose {
 	p := pose{Speed: 15.1, Level: 2, Big: 1<<63 + 1, Names: []string{"a", "b"}, Status: []status{{"cpu", 1}, {"fan", 2}},
-		Limits: map[string]int{"speed": 3}, Any: map[string]any{"k": []any{1.5, "x"}}}
+		Limits: map[string]int{"speed": 3}, Joints: []string{"a", "b"}, Turns: []float64{1, 2}, Any: map[string]any{"k": []any{1.5, "x"}}}
 	p.Position.X, p.Covariance[7] = 1.5, 0.25
 	p.Next = &pose{Level: 9}
 	p.hidden = 1
@@ -98,13 +100,15 @@ func TestFieldOfSeveralTypes(t *testing.T) {
 }
 
 func FuzzFieldPath(f *testing.F) {
-	for _, s := range []string{"", "Level", "Position.X", "Covariance[7]", "Status[Name=cpu].Level", "Next.Next", "Any.k[0]", "[0]", "a[b=c]d"} {
+	for _, s := range []string{"", "Level", "Position.X", "Covariance[7]", "Status[Name=cpu].Level", "Next.Next", "Any.k[0]", "[0]", "a[b=c]d", "Turns[Joints=a]", "Next.Turns[Joints=b]", "Status[Joints=a].Level", "Turns[Names=a]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		_, _ = Field(path, 1).Match(somePose())
 		_ = Field(path, 1).FailureMessage(somePose())
 		_, _ = HaveAverage(path, 1).Match(window(somePose()))
+		_, _ = HaveAverage(Norm(path), 1).Match(window(somePose()))
+		_ = Field(Norm(path), 1).FailureMessage(somePose())
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -309,7 +310,7 @@ func (w *world) double() (*harness.Server[int, int], *harness.Client[int, int]) 
 // Every kind of failure message, as a user reads it.
 func TestFailureMessages(t *testing.T) {
 	var out bytes.Buffer
-	for _, s := range scenes {
+	for _, s := range slices.Concat(scenes, robotScenes) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			c, text := s.play(t, w, w.stage())

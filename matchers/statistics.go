@@ -203,7 +203,7 @@ func figureOf(name string) (func(*measure.Sample) (float64, error), error) {
 }
 
 // HaveAverage is true when the mean of a numeric field matches m. field is a
-// path as in Field, or Of(func(T) float64).
+// path as in Field, or Norm(path), or Of(func(T) float64).
 func HaveAverage(field, m any) types.GomegaMatcher {
 	return values("HaveAverage", "", field, m, (*measure.Sample).Mean)
 }
@@ -263,7 +263,7 @@ type number struct {
 	get   func(v any) (float64, error)
 }
 
-// FieldNumber is a typed way to a number in a message, made by Of.
+// FieldNumber is a way to a number in a message, made by Of or Norm.
 type FieldNumber interface{ number() number }
 
 type ofFunc[T any] func(T) float64
@@ -306,5 +306,5 @@ func numberOf(field any) (number, error) {
 			get:   p.number,
 		}, nil
 	}
-	return number{}, fmt.Errorf("a field is a path such as %q or Of(func(T) float64), not a %T", "Twist.Linear.X", field)
+	return number{}, fmt.Errorf("a field is a path such as %q, Norm(path) or Of(func(T) float64), not a %T", "Twist.Linear.X", field)
 }

@@ -184,7 +184,7 @@ func compileIn(m types.GomegaMatcher, mode harness.Mode, t reflect.Type, choice 
 // ofOneValue reports whether m can only be meant for a message.
 func ofOneValue(m types.GomegaMatcher) bool {
 	switch m := m.(type) {
-	case *fieldMatcher, *equalNumber, *gomega.BeNumericallyMatcher, *gomega.BeTrueMatcher, *gomega.BeFalseMatcher,
+	case *fieldMatcher, *valueMatcher, *equalNumber, *gomega.BeNumericallyMatcher, *gomega.BeTrueMatcher, *gomega.BeFalseMatcher,
 		*gomega.ContainSubstringMatcher, *gomega.HavePrefixMatcher, *gomega.HaveSuffixMatcher, *gomega.MatchRegexpMatcher:
 		return true
 	case *gomega.EqualMatcher:
