@@ -14,7 +14,12 @@ import (
 	"github.com/robospec/robospec/fixtures"
 	"github.com/robospec/robospec/harness"
 	. "github.com/robospec/robospec/matchers"
+	"github.com/robospec/robospec/msgs/geometry_msgs"
+	"github.com/robospec/robospec/msgs/nav_msgs"
+	"github.com/robospec/robospec/msgs/std_srvs"
 )
+
+const speed = "Twist.Twist.Linear.X"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -22,8 +27,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type bench struct {
 	*WithT
 	rig  *fixtures.Rig
-	cmd  *harness.Publisher[robot.Velocity]
-	odom *harness.Subscription[robot.Odometry]
+	cmd  *harness.Publisher[geometry_msgs.Twist]
+	odom *harness.Subscription[nav_msgs.Odometry]
 }
 
 func newBench(tb fixtures.TB) bench {
@@ -32,8 +37,8 @@ func newBench(tb fixtures.TB) bench {
 	b := bench{
 		WithT: NewWithT(tb),
 		rig:   rig,
-		cmd:   fixtures.Advertise[robot.Velocity](rig, "/cmd_vel", harness.JSON[robot.Velocity]()),
-		odom:  fixtures.Subscribe[robot.Odometry](rig, "/odom", harness.JSON[robot.Odometry]()),
+		cmd:   fixtures.Advertise[geometry_msgs.Twist](rig, "/cmd_vel"),
+		odom:  fixtures.Subscribe[nav_msgs.Odometry](rig, "/odom"),
 	}
 	node := fixtures.Node(rig, "robot")
 	b.Expect(robot.Start(context.Background(), node, "")).To(Succeed())
@@ -41,24 +46,24 @@ func newBench(tb fixtures.TB) bench {
 	return b
 }
 
-func (b bench) drive(speed float64) {
-	_, err := b.cmd.Publish(context.Background(), robot.Velocity{Linear: speed})
+func (b bench) drive(v float64) {
+	_, err := b.cmd.Publish(context.Background(), geometry_msgs.Twist{Linear: geometry_msgs.Vector3{X: v}})
 	b.Expect(err).NotTo(HaveOccurred())
 }
 
 func TestReachesAndKeepsTheSpeed(t *testing.T) {
 	b := newBench(t)
 	b.drive(0.5)
-	b.Expect(b.odom).To(ReceiveWithin(2*time.Second, Field("Speed", 0.5)))
-	b.Expect(b.odom).To(AverageOver(time.Second, "Speed", BeNumerically("~", 0.5, 0.01)))
+	b.Expect(b.odom).To(ReceiveWithin(2*time.Second, Field(speed, 0.5)))
+	b.Expect(b.odom).To(AverageOver(time.Second, speed, BeNumerically("~", 0.5, 0.01)))
 }
 
 func TestArmIsUpInTime(t *testing.T) {
 	b := newBench(t)
-	arm := fixtures.NewClient(b.rig, "/arm", robot.Arm)
+	arm := fixtures.NewClient(b.rig, "/arm", std_srvs.SetBool)
 	fixtures.WaitForServer(b.rig, arm)
-	call := arm.Call(t.Context(), robot.ArmGoal{Pose: "up"})
-	b.Expect(call).To(ReplyWithin(500*time.Millisecond, Field("Pose", "up")))
+	call := arm.Call(t.Context(), std_srvs.SetBoolRequest{Data: true})
+	b.Expect(call).To(ReplyWithin(500*time.Millisecond, Field("Success", true)))
 }
 
 // Clocks jump in a bubble: ten minutes take a moment, and every figure is exact.
@@ -66,15 +71,15 @@ func TestTenMinutes(t *testing.T) {
 	fixtures.InBubble(t, func(tb fixtures.TB) {
 		b := newBench(tb)
 		b.drive(0.5)
-		b.Expect(b.odom).To(ReceiveWithin(260*time.Millisecond, Field("Speed", 0.5)))
+		b.Expect(b.odom).To(ReceiveWithin(260*time.Millisecond, Field(speed, 0.5)))
 		b.Expect(b.odom).To(Over(10*time.Minute, And(
 			HaveCount(10*60*50),
 			HaveRate(50.0),
 			HaveMaxGap(20*time.Millisecond),
-			EveryMessage(Field("Speed", 0.5)),
+			EveryMessage(Field(speed, 0.5)),
 		)))
 		last, err := b.odom.WaitForValue(context.Background())
 		b.Expect(err).NotTo(HaveOccurred())
-		b.Expect(last.Value.X).To(BeNumerically("~", 300, 0.1))
+		b.Expect(last.Value.Pose.Pose.Position.X).To(BeNumerically("~", 300, 0.1))
 	})
 }

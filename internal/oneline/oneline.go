@@ -9,12 +9,12 @@ import (
 )
 
 // most is how many bytes a line may have.
-const most = 160
+const most = 200
 
 // Print prints text quoted, what can print itself in its own words, and else
-// like %+v, but for structs, arrays and slices inside a struct that hold
-// nothing but zeros: they are left out. Newlines become spaces, and what is too
-// long is cut.
+// like %+v, but that structs and arrays of nothing but zeros and empty slices
+// inside a struct are left out. Newlines become spaces, and what is too long is
+// cut.
 func Print(v any) string {
 	var s string
 	switch v := v.(type) {
@@ -76,8 +76,15 @@ func appendFields(b []byte, v reflect.Value) []byte {
 			break
 		}
 		f := v.Field(i)
-		if k := f.Kind(); (k == reflect.Struct || k == reflect.Array || k == reflect.Slice) && allZero(f) {
-			continue
+		switch f.Kind() {
+		case reflect.Struct, reflect.Array:
+			if f.IsZero() {
+				continue
+			}
+		case reflect.Slice:
+			if f.Len() == 0 {
+				continue
+			}
 		}
 		b = append(b, separator...)
 		b = append(b, v.Type().Field(i).Name...)
@@ -86,21 +93,6 @@ func appendFields(b []byte, v reflect.Value) []byte {
 		separator = " "
 	}
 	return append(b, '}')
-}
-
-func allZero(v reflect.Value) bool {
-	if v.Kind() != reflect.Slice {
-		return v.IsZero()
-	}
-	if v.Len() > most {
-		return false // a look at all of an image is too long
-	}
-	for i := range v.Len() {
-		if !v.Index(i).IsZero() {
-			return false
-		}
-	}
-	return true
 }
 
 func appendElements(b []byte, v reflect.Value) []byte {

@@ -29,7 +29,7 @@ func TestPrint(t *testing.T) {
 		"{D:1s At:{X:1 Y:0} E:<nil>}":         stamped{D: time.Second, At: point{X: 1}},
 		"{D:0s E:broken pipe Tags:[a ]}":      stamped{E: errors.New("broken pipe"), Tags: []string{"a", ""}},
 		"{D:0s E:<nil> Covariance:[0 0 1 0]}": stamped{Covariance: [4]float64{2: 1}},
-		"{D:0s E:<nil>}":                      stamped{Tags: []string{""}},
+		"{D:0s E:<nil>}":                      stamped{Tags: []string{}},
 	} {
 		if got := Print(v); got != want {
 			t.Errorf("printed %q, want %q", got, want)

@@ -1,6 +1,7 @@
 package builtin_interfaces
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -33,6 +34,9 @@ func (m Time) Time() time.Time {
 	return time.Unix(int64(m.Sec), int64(m.Nanosec)).UTC()
 }
 
+// String is the stamp in seconds.
+func (m Time) String() string { return fmt.Sprintf("%d.%09d", m.Sec, m.Nanosec) }
+
 // DurationOf is d in seconds and nanoseconds, the nanoseconds never negative. A
 // d of over 68 years becomes the nearest Duration that can be.
 func DurationOf(d time.Duration) Duration {
@@ -54,3 +58,6 @@ func DurationOf(d time.Duration) Duration {
 func (m Duration) Duration() time.Duration {
 	return time.Duration(m.Sec)*time.Second + time.Duration(m.Nanosec)
 }
+
+// String is the duration as Go prints it.
+func (m Duration) String() string { return m.Duration().String() }

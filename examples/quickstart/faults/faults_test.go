@@ -23,7 +23,7 @@ var found = map[robot.Fault]map[string]string{
 		"reaches the commanded speed":                     `a message matched, but \d+\.?\d*ms late`,
 		"keeps the commanded speed":                       `a message matched, but \d+\.?\d*ms late`,
 		"settles":                                         `the longest run that matched spans 0s`,
-		"is never faster than it may be":                  `Speed: got 0\.4\d*, want 1`,
+		"is never faster than it may be":                  `Twist.Twist.Linear.X: got 0\.4\d*, want 1`,
 		"leaves the motors alone after an emergency stop": `a message matched, but \d+\.?\d*ms late`,
 		"covers the ground that its speed says":           `a message matched, but \d+\.?\d*ms late`,
 	},
@@ -33,19 +33,20 @@ var found = map[robot.Fault]map[string]string{
 	},
 	robot.Overspeed: {
 		"keeps the commanded speed":      `it is 0\.5[2-6]\d*, of \d+ messages`,
-		"is never faster than it may be": `Always on /odom .* was violated by \d of \d+ messages, first by {X:\S* Y:0 Heading:0 Speed:1\.5 `,
+		"is never faster than it may be": `Always on /odom .* was violated by \d of \d+ messages, first by {.* Twist:{Twist:{Linear:{X:1\.5 `,
 	},
 	robot.SlowOdom: {
 		"gives odometry at 40 Hz at least, without a gap": `HaveRate\(> 40\): it is (2[5-9]|30)\.`,
 	},
 	robot.LateArm: {
-		"answers when the arm is up": `\d+\.?\d*ms late: the reply was {Pose:up}`,
+		"answers when the arm is up": `\d+\.?\d*ms late: the reply was {Success:true Message:up}`,
 	},
 	robot.DisorderlyArm: {
-		"moves the arm before it says that it is up": `2 messages, 1 of 2 in order, then none that matched = "up"`,
+		"moves the arm before it says that it is up": `2 messages, 1 of 2 in order, then none that matched Data = "up"`,
 	},
 	robot.Runaway: {
-		"leaves the motors alone after an emergency stop": `message 1 arrived, .* after the start: {Left:0 Right:0}`,
+		"does not move the arm while the emergency stop is pressed": `\d+ messages, never silent for 100ms`,
+		"leaves the motors alone after an emergency stop": `message 1 arrived, .* after the start: {Name:\[left right\] Velocity:\[0 0\]}`,
 	},
 	robot.RenamedState: {
 		"tells its state to those who come late": `inconclusive: (?s:.*)nothing arrived on /state and nobody was there to publish: no publisher in the graph`,

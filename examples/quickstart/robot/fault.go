@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/robospec/robospec/msgs/nav_msgs"
 )
 
 // Fault is something wrong with the robot, to see what a suite says about it.
@@ -70,14 +72,15 @@ func (f Fault) phases(pose string) (before, after string) {
 }
 
 // measured is the odometry of tick i as it is published.
-func (f Fault) measured(o Odometry, i int) Odometry {
+func (f Fault) measured(o nav_msgs.Odometry, i int) nav_msgs.Odometry {
+	speed := &o.Twist.Twist.Linear.X
 	switch {
 	case f == Wobble && i%5 == 0:
-		o.Speed *= 0.8
+		*speed *= 0.8
 	case f == Overspeed && i%20 == 0:
-		o.Speed = 1.5 * TopSpeed
+		*speed = 1.5 * TopSpeed
 	}
-	for _, v := range []*float64{&o.X, &o.Y, &o.Heading, &o.Speed, &o.Turn} {
+	for _, v := range []*float64{&o.Pose.Pose.Position.X, &o.Pose.Pose.Position.Y, speed, &o.Twist.Twist.Angular.Z} {
 		*v = math.Round(*v*1e4) / 1e4 // as fine as the encoders are
 	}
 	return o

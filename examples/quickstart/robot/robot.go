@@ -1,6 +1,14 @@
 // Package robot is a small simulated robot with two driven wheels and an arm:
 // what the quickstart suite tests. It could be any program that speaks the same
-// topics.
+// topics:
+//
+//	/cmd_vel         geometry_msgs/msg/Twist      the command
+//	/odom            nav_msgs/msg/Odometry        what the wheels say, at 50 Hz
+//	/wheel_commands  sensor_msgs/msg/JointState   the command to the motors, in rad/s
+//	/estop           std_msgs/msg/Bool            the emergency stop
+//	/state           std_msgs/msg/String          latched: "ready", "driving", "stopped"
+//	/arm             std_srvs/srv/SetBool         moves the arm up or down
+//	/arm/phase       std_msgs/msg/String          "moving", "up", "down"
 package robot
 
 import (
@@ -11,6 +19,12 @@ import (
 	"time"
 
 	"github.com/robospec/robospec/harness"
+	"github.com/robospec/robospec/msgs/builtin_interfaces"
+	"github.com/robospec/robospec/msgs/geometry_msgs"
+	"github.com/robospec/robospec/msgs/nav_msgs"
+	"github.com/robospec/robospec/msgs/sensor_msgs"
+	"github.com/robospec/robospec/msgs/std_msgs"
+	"github.com/robospec/robospec/msgs/std_srvs"
 )
 
 const (
@@ -19,6 +33,7 @@ const (
 
 	period = 20 * time.Millisecond // of odometry and motor commands
 	track  = 0.4                   // m between the wheels
+	radius = 0.1                   // m of a wheel
 )
 
 // Robot is the state of the simulation.
@@ -26,20 +41,22 @@ type Robot struct {
 	graph *harness.Graph
 	fault Fault
 
-	odom   *harness.Publisher[Odometry]
-	motors *harness.Publisher[Motors]
-	state  *harness.Publisher[State]
-	phase  *harness.Publisher[string]
-	cmd    *harness.Subscription[Velocity]
-	estop  *harness.Subscription[EStop]
-	arm    *harness.Server[ArmGoal, ArmResult]
+	odom   *harness.Publisher[nav_msgs.Odometry]
+	wheels *harness.Publisher[sensor_msgs.JointState]
+	state  *harness.Publisher[std_msgs.String]
+	phase  *harness.Publisher[std_msgs.String]
+	cmd    *harness.Subscription[geometry_msgs.Twist]
+	estop  *harness.Subscription[std_msgs.Bool]
+	arm    *harness.Server[std_srvs.SetBoolRequest, std_srvs.SetBoolResponse]
 
-	mu      sync.Mutex
-	target  Velocity
-	now     Odometry
-	tick    int
-	stopped bool
-	wheels  *harness.Stream[Motors]
+	mu          sync.Mutex
+	target      geometry_msgs.Twist
+	x, y        float64 // m
+	heading     float64 // rad
+	speed, turn float64 // m/s, rad/s
+	tick        int
+	stopped     bool
+	turning     *harness.Stream[sensor_msgs.JointState]
 }
 
 // Start lets a robot live on a graph of its own. It is there when Start
@@ -56,7 +73,7 @@ func Start(ctx context.Context, g *harness.Graph, fault Fault) error {
 		return err
 	}
 	r.odom.Every(fault.odometryPeriod(), r.drive)
-	r.wheels = r.motors.Every(period, r.turnWheels)
+	r.turning = r.wheels.Every(period, r.turnWheels)
 	go r.obey()
 	go r.watchEStop()
 	go r.serveArm()
@@ -66,35 +83,40 @@ func Start(ctx context.Context, g *harness.Graph, fault Fault) error {
 func (r *Robot) declare(ctx context.Context) error {
 	var errs [7]error
 	g := r.graph
-	r.odom, errs[0] = harness.Advertise[Odometry](ctx, g, "/odom", harness.JSON[Odometry]())
-	r.motors, errs[1] = harness.Advertise[Motors](ctx, g, "/motors", harness.JSON[Motors]())
-	r.state, errs[2] = harness.Advertise[State](ctx, g, r.fault.stateTopic(), harness.Latched(1), harness.JSON[State]())
-	r.phase, errs[3] = harness.Advertise[string](ctx, g, "/arm/phase")
-	r.cmd, errs[4] = harness.Subscribe[Velocity](ctx, g, "/cmd_vel", harness.JSON[Velocity]())
-	r.estop, errs[5] = harness.Subscribe[EStop](ctx, g, "/estop", harness.JSON[EStop]())
-	r.arm, errs[6] = harness.Serve(ctx, g, "/arm", Arm)
+	r.odom, errs[0] = harness.Advertise[nav_msgs.Odometry](ctx, g, "/odom")
+	r.wheels, errs[1] = harness.Advertise[sensor_msgs.JointState](ctx, g, "/wheel_commands")
+	r.state, errs[2] = harness.Advertise[std_msgs.String](ctx, g, r.fault.stateTopic(), harness.Latched(1))
+	r.phase, errs[3] = harness.Advertise[std_msgs.String](ctx, g, "/arm/phase")
+	r.cmd, errs[4] = harness.Subscribe[geometry_msgs.Twist](ctx, g, "/cmd_vel")
+	r.estop, errs[5] = harness.Subscribe[std_msgs.Bool](ctx, g, "/estop")
+	r.arm, errs[6] = harness.Serve(ctx, g, "/arm", std_srvs.SetBool)
 	return errors.Join(errs[:]...)
 }
 
 // tell publishes the state.
 func (r *Robot) tell(ctx context.Context, mode string) error {
-	_, err := r.state.Publish(ctx, State{Mode: mode, Battery: 87})
+	_, err := r.state.Publish(ctx, std_msgs.String{Data: mode})
 	return err
 }
 
 // drive moves the robot on to tick i and returns its odometry.
-func (r *Robot) drive(i int) Odometry {
+func (r *Robot) drive(i int) nav_msgs.Odometry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	dt := float64(i-r.tick) * r.fault.odometryPeriod().Seconds()
 	r.tick = i
-	o := &r.now
-	o.Speed = approach(o.Speed, r.target.Linear, r.fault.acceleration()*dt)
-	o.Turn = approach(o.Turn, r.target.Angular, 4*dt)
-	o.Heading += o.Turn * dt
-	o.X += o.Speed * math.Cos(o.Heading) * dt
-	o.Y += o.Speed * math.Sin(o.Heading) * dt
-	return r.fault.measured(*o, i)
+	r.speed = approach(r.speed, r.target.Linear.X, r.fault.acceleration()*dt)
+	r.turn = approach(r.turn, r.target.Angular.Z, 4*dt)
+	r.heading += r.turn * dt
+	r.x += r.speed * math.Cos(r.heading) * dt
+	r.y += r.speed * math.Sin(r.heading) * dt
+
+	o := nav_msgs.Odometry{ChildFrameID: "base_link"}
+	o.Header = std_msgs.Header{FrameID: "odom", Stamp: builtin_interfaces.TimeOf(time.Now())}
+	o.Pose.Pose.Position = geometry_msgs.Point{X: r.x, Y: r.y}
+	o.Pose.Pose.Orientation = geometry_msgs.Quaternion{Z: math.Sin(r.heading / 2), W: math.Cos(r.heading / 2)}
+	o.Twist.Twist.Linear.X, o.Twist.Twist.Angular.Z = r.speed, r.turn
+	return r.fault.measured(o, i)
 }
 
 // approach moves v towards target by step at most.
@@ -103,11 +125,14 @@ func approach(v, target, step float64) float64 {
 }
 
 // turnWheels is the command to the motors.
-func (r *Robot) turnWheels(int) Motors {
+func (r *Robot) turnWheels(int) sensor_msgs.JointState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	half := r.target.Angular * track / 2
-	return Motors{Left: r.target.Linear - half, Right: r.target.Linear + half}
+	v, half := r.target.Linear.X, r.target.Angular.Z*track/2
+	return sensor_msgs.JointState{
+		Name:     []string{"left", "right"},
+		Velocity: []float64{(v - half) / radius, (v + half) / radius},
+	}
 }
 
 // obey takes the newest command.
@@ -136,14 +161,14 @@ func (r *Robot) watchEStop() {
 		if err != nil {
 			return
 		}
-		if !m.Value.Pressed {
+		if !m.Value.Data {
 			continue
 		}
 		if r.fault != Runaway {
-			r.wheels.Stop()
+			r.turning.Stop()
 		}
 		r.mu.Lock()
-		r.stopped, r.target = true, Velocity{}
+		r.stopped, r.target = true, geometry_msgs.Twist{}
 		r.mu.Unlock()
 		if r.tell(ctx, "stopped") != nil {
 			return
@@ -163,11 +188,17 @@ func (r *Robot) serveArm() {
 	}
 }
 
-func (r *Robot) moveArm(goal *harness.Responder[ArmGoal, ArmResult]) error {
-	pose := goal.Request.Pose
-	if pose != "up" && pose != "down" {
-		_, err := goal.Fail("the arm has no pose " + pose)
+func (r *Robot) moveArm(goal *harness.Responder[std_srvs.SetBoolRequest, std_srvs.SetBoolResponse]) error {
+	r.mu.Lock()
+	stopped := r.stopped
+	r.mu.Unlock()
+	if stopped {
+		_, err := goal.Reply(std_srvs.SetBoolResponse{Message: "the emergency stop is pressed"})
 		return err
+	}
+	pose := "down"
+	if goal.Request.Data {
+		pose = "up"
 	}
 	before, after := r.fault.phases(pose)
 	if err := r.show(before); err != nil {
@@ -181,12 +212,12 @@ func (r *Robot) moveArm(goal *harness.Responder[ArmGoal, ArmResult]) error {
 	if err := r.show(after); err != nil {
 		return err
 	}
-	_, err := goal.Reply(ArmResult(goal.Request))
+	_, err := goal.Reply(std_srvs.SetBoolResponse{Success: true, Message: pose})
 	return err
 }
 
 // show publishes the phase of the arm.
 func (r *Robot) show(phase string) error {
-	_, err := r.phase.Publish(context.Background(), phase)
+	_, err := r.phase.Publish(context.Background(), std_msgs.String{Data: phase})
 	return err
 }
