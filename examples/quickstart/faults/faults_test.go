@@ -36,7 +36,7 @@ var found = map[robot.Fault]map[string]string{
 		"is never faster than it may be": `Always on /odom .* was violated by \d of \d+ messages, first by {.* Twist:{Twist:{Linear:{X:1\.5 `,
 	},
 	robot.SlowOdom: {
-		"gives odometry at 40 Hz at least, without a gap": `HaveRate\(> 40\): it is (2[5-9]|30)\.`,
+		"gives odometry at 40 Hz at least, without a gap": `HaveRate\(> 40\): it is (2[5-9]|30)\b`,
 	},
 	robot.LateArm: {
 		"answers when the arm is up": `\d+\.?\d*ms late: the reply was {Success:true Message:up}`,
