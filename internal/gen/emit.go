@@ -276,7 +276,7 @@ func (g *generator) appendField(f rosidl.Field) {
 
 	case t.Kind == rosidl.Nested:
 		if t.Shape != rosidl.Array {
-			g.printf("w.Len(%q, len(%s), %d)\n", f.Name, field, t.Len)
+			g.printf("w.Len(%q, len(%s), %d)\nw.Grow(len(%[2]s) * %[4]d)\n", f.Name, field, t.Len, g.least(g.nested(t)))
 		}
 		g.printf("for i := range %s {\nw.Enter()\n%[1]s[i].AppendCDR(w)\nw.LeaveAt(%[2]q, i)\n}\n", field, f.Name)
 

@@ -148,6 +148,7 @@ func (*GoalStatusArray) CDRCodec() msgs.Codec[GoalStatusArray] { return goalStat
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *GoalStatusArray) AppendCDR(w *cdr.Writer) {
 	w.Len("status_list", len(m.StatusList), 0)
+	w.Grow(len(m.StatusList) * 25)
 	for i := range m.StatusList {
 		w.Enter()
 		m.StatusList[i].AppendCDR(w)
@@ -266,6 +267,7 @@ func (*CancelGoalResponse) CDRCodec() msgs.Codec[CancelGoalResponse] {
 func (m *CancelGoalResponse) AppendCDR(w *cdr.Writer) {
 	w.Int8(m.ReturnCode)
 	w.Len("goals_canceling", len(m.GoalsCanceling), 0)
+	w.Grow(len(m.GoalsCanceling) * 24)
 	for i := range m.GoalsCanceling {
 		w.Enter()
 		m.GoalsCanceling[i].AppendCDR(w)
@@ -330,12 +332,14 @@ func (m *CancelGoalEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 24)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 5)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

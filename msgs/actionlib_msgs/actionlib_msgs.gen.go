@@ -145,6 +145,7 @@ func (m *GoalStatusArray) AppendCDR(w *cdr.Writer) {
 	m.Header.AppendCDR(w)
 	w.Leave("header")
 	w.Len("status_list", len(m.StatusList), 0)
+	w.Grow(len(m.StatusList) * 17)
 	for i := range m.StatusList {
 		w.Enter()
 		m.StatusList[i].AppendCDR(w)

@@ -176,7 +176,9 @@ func (w *Writer) Len(field string, n, bound int) {
 	w.length(field, n)
 }
 
-func (w *Writer) grow(n int) {
+// Grow makes room for n bytes that are going to be written, so that a long
+// sequence is not moved again and again.
+func (w *Writer) Grow(n int) {
 	if cap(w.buf)-len(w.buf) < n {
 		w.buf = slices.Grow(w.buf, n+spare)
 	}
@@ -188,7 +190,7 @@ func (w *Writer) Bools(v []bool) { w.buf = append(w.buf, bytesOf(v)...) }
 // BoolSequence appends a sequence of bool.
 func (w *Writer) BoolSequence(field string, v []bool, bound int) {
 	w.Len(field, len(v), bound)
-	w.grow(len(v))
+	w.Grow(len(v))
 	w.Bools(v)
 }
 
@@ -231,7 +233,7 @@ func AppendArray[T Fixed](w *Writer, v []T) {
 	}
 	size := sizeOf[T]()
 	w.align(size)
-	w.grow(len(v) * size)
+	w.Grow(len(v) * size)
 	begin := len(w.buf)
 	w.buf = append(w.buf, bytesOf(v)...)
 	if bigMachine {

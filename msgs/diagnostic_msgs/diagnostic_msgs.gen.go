@@ -42,6 +42,7 @@ func (m *DiagnosticArray) AppendCDR(w *cdr.Writer) {
 	m.Header.AppendCDR(w)
 	w.Leave("header")
 	w.Len("status", len(m.Status), 0)
+	w.Grow(len(m.Status) * 17)
 	for i := range m.Status {
 		w.Enter()
 		m.Status[i].AppendCDR(w)
@@ -119,6 +120,7 @@ func (m *DiagnosticStatus) AppendCDR(w *cdr.Writer) {
 	w.String("message", m.Message, 0)
 	w.String("hardware_id", m.HardwareID, 0)
 	w.Len("values", len(m.Values), 0)
+	w.Grow(len(m.Values) * 8)
 	for i := range m.Values {
 		w.Enter()
 		m.Values[i].AppendCDR(w)
@@ -334,12 +336,14 @@ func (m *AddDiagnosticsEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 5)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -458,6 +462,7 @@ func (m *SelfTestResponse) AppendCDR(w *cdr.Writer) {
 	w.String("id", m.ID, 0)
 	w.Uint8(m.Passed)
 	w.Len("status", len(m.Status), 0)
+	w.Grow(len(m.Status) * 17)
 	for i := range m.Status {
 		w.Enter()
 		m.Status[i].AppendCDR(w)
@@ -523,12 +528,14 @@ func (m *SelfTestEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 9)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

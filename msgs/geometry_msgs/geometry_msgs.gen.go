@@ -522,6 +522,7 @@ func (*Polygon) CDRCodec() msgs.Codec[Polygon] { return polygonCodec{} }
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *Polygon) AppendCDR(w *cdr.Writer) {
 	w.Len("points", len(m.Points), 0)
+	w.Grow(len(m.Points) * 12)
 	for i := range m.Points {
 		w.Enter()
 		m.Points[i].AppendCDR(w)
@@ -861,6 +862,7 @@ func (m *PoseArray) AppendCDR(w *cdr.Writer) {
 	m.Header.AppendCDR(w)
 	w.Leave("header")
 	w.Len("poses", len(m.Poses), 0)
+	w.Grow(len(m.Poses) * 56)
 	for i := range m.Poses {
 		w.Enter()
 		m.Poses[i].AppendCDR(w)

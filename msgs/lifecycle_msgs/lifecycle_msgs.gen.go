@@ -428,12 +428,14 @@ func (m *ChangeStateEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 5)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 1)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -554,6 +556,7 @@ func (*GetAvailableStatesResponse) CDRCodec() msgs.Codec[GetAvailableStatesRespo
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *GetAvailableStatesResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("available_states", len(m.AvailableStates), 0)
+	w.Grow(len(m.AvailableStates) * 5)
 	for i := range m.AvailableStates {
 		w.Enter()
 		m.AvailableStates[i].AppendCDR(w)
@@ -621,12 +624,14 @@ func (m *GetAvailableStatesEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -749,6 +754,7 @@ func (*GetAvailableTransitionsResponse) CDRCodec() msgs.Codec[GetAvailableTransi
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *GetAvailableTransitionsResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("available_transitions", len(m.AvailableTransitions), 0)
+	w.Grow(len(m.AvailableTransitions) * 15)
 	for i := range m.AvailableTransitions {
 		w.Enter()
 		m.AvailableTransitions[i].AppendCDR(w)
@@ -816,12 +822,14 @@ func (m *GetAvailableTransitionsEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -991,12 +999,14 @@ func (m *GetStateEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 5)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

@@ -60,6 +60,7 @@ func (m *Goals) AppendCDR(w *cdr.Writer) {
 	m.Header.AppendCDR(w)
 	w.Leave("header")
 	w.Len("goals", len(m.Goals), 0)
+	w.Grow(len(m.Goals) * 68)
 	for i := range m.Goals {
 		w.Enter()
 		m.Goals[i].AppendCDR(w)
@@ -129,6 +130,7 @@ func (m *GridCells) AppendCDR(w *cdr.Writer) {
 	w.Float32(m.CellWidth)
 	w.Float32(m.CellHeight)
 	w.Len("cells", len(m.Cells), 0)
+	w.Grow(len(m.Cells) * 24)
 	for i := range m.Cells {
 		w.Enter()
 		m.Cells[i].AppendCDR(w)
@@ -404,6 +406,7 @@ func (m *Path) AppendCDR(w *cdr.Writer) {
 	m.Header.AppendCDR(w)
 	w.Leave("header")
 	w.Len("poses", len(m.Poses), 0)
+	w.Grow(len(m.Poses) * 68)
 	for i := range m.Poses {
 		w.Enter()
 		m.Poses[i].AppendCDR(w)
@@ -568,12 +571,14 @@ func (m *GetMapEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 92)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -764,12 +769,14 @@ func (m *GetPlanEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 140)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 16)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -957,12 +964,14 @@ func (m *LoadMapEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 93)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -1146,12 +1155,14 @@ func (m *SetMapEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 448)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 1)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

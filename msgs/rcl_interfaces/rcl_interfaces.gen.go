@@ -443,12 +443,14 @@ func (m *ParameterDescriptor) AppendCDR(w *cdr.Writer) {
 	w.Bool(m.ReadOnly)
 	w.Bool(m.DynamicTyping)
 	w.Len("floating_point_range", len(m.FloatingPointRange), 1)
+	w.Grow(len(m.FloatingPointRange) * 24)
 	for i := range m.FloatingPointRange {
 		w.Enter()
 		m.FloatingPointRange[i].AppendCDR(w)
 		w.LeaveAt("floating_point_range", i)
 	}
 	w.Len("integer_range", len(m.IntegerRange), 1)
+	w.Grow(len(m.IntegerRange) * 24)
 	for i := range m.IntegerRange {
 		w.Enter()
 		m.IntegerRange[i].AppendCDR(w)
@@ -531,18 +533,21 @@ func (m *ParameterEvent) AppendCDR(w *cdr.Writer) {
 	w.Leave("stamp")
 	w.String("node", m.Node, 0)
 	w.Len("new_parameters", len(m.NewParameters), 0)
+	w.Grow(len(m.NewParameters) * 46)
 	for i := range m.NewParameters {
 		w.Enter()
 		m.NewParameters[i].AppendCDR(w)
 		w.LeaveAt("new_parameters", i)
 	}
 	w.Len("changed_parameters", len(m.ChangedParameters), 0)
+	w.Grow(len(m.ChangedParameters) * 46)
 	for i := range m.ChangedParameters {
 		w.Enter()
 		m.ChangedParameters[i].AppendCDR(w)
 		w.LeaveAt("changed_parameters", i)
 	}
 	w.Len("deleted_parameters", len(m.DeletedParameters), 0)
+	w.Grow(len(m.DeletedParameters) * 46)
 	for i := range m.DeletedParameters {
 		w.Enter()
 		m.DeletedParameters[i].AppendCDR(w)
@@ -629,18 +634,21 @@ func (*ParameterEventDescriptors) CDRCodec() msgs.Codec[ParameterEventDescriptor
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *ParameterEventDescriptors) AppendCDR(w *cdr.Writer) {
 	w.Len("new_parameters", len(m.NewParameters), 0)
+	w.Grow(len(m.NewParameters) * 23)
 	for i := range m.NewParameters {
 		w.Enter()
 		m.NewParameters[i].AppendCDR(w)
 		w.LeaveAt("new_parameters", i)
 	}
 	w.Len("changed_parameters", len(m.ChangedParameters), 0)
+	w.Grow(len(m.ChangedParameters) * 23)
 	for i := range m.ChangedParameters {
 		w.Enter()
 		m.ChangedParameters[i].AppendCDR(w)
 		w.LeaveAt("changed_parameters", i)
 	}
 	w.Len("deleted_parameters", len(m.DeletedParameters), 0)
+	w.Grow(len(m.DeletedParameters) * 23)
 	for i := range m.DeletedParameters {
 		w.Enter()
 		m.DeletedParameters[i].AppendCDR(w)
@@ -999,6 +1007,7 @@ func (*DescribeParametersResponse) CDRCodec() msgs.Codec[DescribeParametersRespo
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *DescribeParametersResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("descriptors", len(m.Descriptors), 0)
+	w.Grow(len(m.Descriptors) * 23)
 	for i := range m.Descriptors {
 		w.Enter()
 		m.Descriptors[i].AppendCDR(w)
@@ -1066,12 +1075,14 @@ func (m *DescribeParametersEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -1195,6 +1206,7 @@ func (*GetLoggerLevelsResponse) CDRCodec() msgs.Codec[GetLoggerLevelsResponse] {
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *GetLoggerLevelsResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("levels", len(m.Levels), 0)
+	w.Grow(len(m.Levels) * 8)
 	for i := range m.Levels {
 		w.Enter()
 		m.Levels[i].AppendCDR(w)
@@ -1262,12 +1274,14 @@ func (m *GetLoggerLevelsEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -1442,12 +1456,14 @@ func (m *GetParameterTypesEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -1569,6 +1585,7 @@ func (*GetParametersResponse) CDRCodec() msgs.Codec[GetParametersResponse] {
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *GetParametersResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("values", len(m.Values), 0)
+	w.Grow(len(m.Values) * 42)
 	for i := range m.Values {
 		w.Enter()
 		m.Values[i].AppendCDR(w)
@@ -1636,12 +1653,14 @@ func (m *GetParametersEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -1828,12 +1847,14 @@ func (m *ListParametersEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 12)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 8)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -1907,6 +1928,7 @@ func (*SetLoggerLevelsRequest) CDRCodec() msgs.Codec[SetLoggerLevelsRequest] {
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *SetLoggerLevelsRequest) AppendCDR(w *cdr.Writer) {
 	w.Len("levels", len(m.Levels), 0)
+	w.Grow(len(m.Levels) * 8)
 	for i := range m.Levels {
 		w.Enter()
 		m.Levels[i].AppendCDR(w)
@@ -1969,6 +1991,7 @@ func (*SetLoggerLevelsResponse) CDRCodec() msgs.Codec[SetLoggerLevelsResponse] {
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *SetLoggerLevelsResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("results", len(m.Results), 0)
+	w.Grow(len(m.Results) * 5)
 	for i := range m.Results {
 		w.Enter()
 		m.Results[i].AppendCDR(w)
@@ -2036,12 +2059,14 @@ func (m *SetLoggerLevelsEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -2115,6 +2140,7 @@ func (*SetParametersRequest) CDRCodec() msgs.Codec[SetParametersRequest] {
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *SetParametersRequest) AppendCDR(w *cdr.Writer) {
 	w.Len("parameters", len(m.Parameters), 0)
+	w.Grow(len(m.Parameters) * 46)
 	for i := range m.Parameters {
 		w.Enter()
 		m.Parameters[i].AppendCDR(w)
@@ -2175,6 +2201,7 @@ func (*SetParametersResponse) CDRCodec() msgs.Codec[SetParametersResponse] {
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *SetParametersResponse) AppendCDR(w *cdr.Writer) {
 	w.Len("results", len(m.Results), 0)
+	w.Grow(len(m.Results) * 5)
 	for i := range m.Results {
 		w.Enter()
 		m.Results[i].AppendCDR(w)
@@ -2242,12 +2269,14 @@ func (m *SetParametersEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 4)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -2321,6 +2350,7 @@ func (*SetParametersAtomicallyRequest) CDRCodec() msgs.Codec[SetParametersAtomic
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *SetParametersAtomicallyRequest) AppendCDR(w *cdr.Writer) {
 	w.Len("parameters", len(m.Parameters), 0)
+	w.Grow(len(m.Parameters) * 46)
 	for i := range m.Parameters {
 		w.Enter()
 		m.Parameters[i].AppendCDR(w)
@@ -2440,12 +2470,14 @@ func (m *SetParametersAtomicallyEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 4)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 5)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

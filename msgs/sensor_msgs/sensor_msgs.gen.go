@@ -765,6 +765,7 @@ func (*JoyFeedbackArray) CDRCodec() msgs.Codec[JoyFeedbackArray] { return joyFee
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *JoyFeedbackArray) AppendCDR(w *cdr.Writer) {
 	w.Len("array", len(m.Array), 0)
+	w.Grow(len(m.Array) * 6)
 	for i := range m.Array {
 		w.Enter()
 		m.Array[i].AppendCDR(w)
@@ -1010,18 +1011,21 @@ func (m *MultiDOFJointState) AppendCDR(w *cdr.Writer) {
 	w.Leave("header")
 	w.StringSequence("joint_names", m.JointNames, 0, 0)
 	w.Len("transforms", len(m.Transforms), 0)
+	w.Grow(len(m.Transforms) * 56)
 	for i := range m.Transforms {
 		w.Enter()
 		m.Transforms[i].AppendCDR(w)
 		w.LeaveAt("transforms", i)
 	}
 	w.Len("twist", len(m.Twist), 0)
+	w.Grow(len(m.Twist) * 48)
 	for i := range m.Twist {
 		w.Enter()
 		m.Twist[i].AppendCDR(w)
 		w.LeaveAt("twist", i)
 	}
 	w.Len("wrench", len(m.Wrench), 0)
+	w.Grow(len(m.Wrench) * 48)
 	for i := range m.Wrench {
 		w.Enter()
 		m.Wrench[i].AppendCDR(w)
@@ -1125,12 +1129,14 @@ func (m *MultiEchoLaserScan) AppendCDR(w *cdr.Writer) {
 	w.Float32(m.RangeMin)
 	w.Float32(m.RangeMax)
 	w.Len("ranges", len(m.Ranges), 0)
+	w.Grow(len(m.Ranges) * 4)
 	for i := range m.Ranges {
 		w.Enter()
 		m.Ranges[i].AppendCDR(w)
 		w.LeaveAt("ranges", i)
 	}
 	w.Len("intensities", len(m.Intensities), 0)
+	w.Grow(len(m.Intensities) * 4)
 	for i := range m.Intensities {
 		w.Enter()
 		m.Intensities[i].AppendCDR(w)
@@ -1367,12 +1373,14 @@ func (m *PointCloud) AppendCDR(w *cdr.Writer) {
 	m.Header.AppendCDR(w)
 	w.Leave("header")
 	w.Len("points", len(m.Points), 0)
+	w.Grow(len(m.Points) * 12)
 	for i := range m.Points {
 		w.Enter()
 		m.Points[i].AppendCDR(w)
 		w.LeaveAt("points", i)
 	}
 	w.Len("channels", len(m.Channels), 0)
+	w.Grow(len(m.Channels) * 8)
 	for i := range m.Channels {
 		w.Enter()
 		m.Channels[i].AppendCDR(w)
@@ -1457,6 +1465,7 @@ func (m *PointCloud2) AppendCDR(w *cdr.Writer) {
 	w.Uint32(m.Height)
 	w.Uint32(m.Width)
 	w.Len("fields", len(m.Fields), 0)
+	w.Grow(len(m.Fields) * 13)
 	for i := range m.Fields {
 		w.Enter()
 		m.Fields[i].AppendCDR(w)
@@ -1995,12 +2004,14 @@ func (m *SetCameraInfoEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 293)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 5)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

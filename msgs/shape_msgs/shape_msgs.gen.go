@@ -22,12 +22,14 @@ func (*Mesh) CDRCodec() msgs.Codec[Mesh] { return meshCodec{} }
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *Mesh) AppendCDR(w *cdr.Writer) {
 	w.Len("triangles", len(m.Triangles), 0)
+	w.Grow(len(m.Triangles) * 12)
 	for i := range m.Triangles {
 		w.Enter()
 		m.Triangles[i].AppendCDR(w)
 		w.LeaveAt("triangles", i)
 	}
 	w.Len("vertices", len(m.Vertices), 0)
+	w.Grow(len(m.Vertices) * 24)
 	for i := range m.Vertices {
 		w.Enter()
 		m.Vertices[i].AppendCDR(w)

@@ -974,6 +974,7 @@ func (*MultiArrayLayout) CDRCodec() msgs.Codec[MultiArrayLayout] { return multiA
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *MultiArrayLayout) AppendCDR(w *cdr.Writer) {
 	w.Len("dim", len(m.Dim), 0)
+	w.Grow(len(m.Dim) * 12)
 	for i := range m.Dim {
 		w.Enter()
 		m.Dim[i].AppendCDR(w)

@@ -29,6 +29,7 @@ func (m *JointTrajectory) AppendCDR(w *cdr.Writer) {
 	w.Leave("header")
 	w.StringSequence("joint_names", m.JointNames, 0, 0)
 	w.Len("points", len(m.Points), 0)
+	w.Grow(len(m.Points) * 24)
 	for i := range m.Points {
 		w.Enter()
 		m.Points[i].AppendCDR(w)
@@ -161,6 +162,7 @@ func (m *MultiDOFJointTrajectory) AppendCDR(w *cdr.Writer) {
 	w.Leave("header")
 	w.StringSequence("joint_names", m.JointNames, 0, 0)
 	w.Len("points", len(m.Points), 0)
+	w.Grow(len(m.Points) * 20)
 	for i := range m.Points {
 		w.Enter()
 		m.Points[i].AppendCDR(w)
@@ -230,18 +232,21 @@ func (*MultiDOFJointTrajectoryPoint) CDRCodec() msgs.Codec[MultiDOFJointTrajecto
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *MultiDOFJointTrajectoryPoint) AppendCDR(w *cdr.Writer) {
 	w.Len("transforms", len(m.Transforms), 0)
+	w.Grow(len(m.Transforms) * 56)
 	for i := range m.Transforms {
 		w.Enter()
 		m.Transforms[i].AppendCDR(w)
 		w.LeaveAt("transforms", i)
 	}
 	w.Len("velocities", len(m.Velocities), 0)
+	w.Grow(len(m.Velocities) * 48)
 	for i := range m.Velocities {
 		w.Enter()
 		m.Velocities[i].AppendCDR(w)
 		w.LeaveAt("velocities", i)
 	}
 	w.Len("accelerations", len(m.Accelerations), 0)
+	w.Grow(len(m.Accelerations) * 48)
 	for i := range m.Accelerations {
 		w.Enter()
 		m.Accelerations[i].AppendCDR(w)

@@ -247,6 +247,7 @@ func (*IndividualTypeDescription) CDRCodec() msgs.Codec[IndividualTypeDescriptio
 func (m *IndividualTypeDescription) AppendCDR(w *cdr.Writer) {
 	w.String("type_name", m.TypeName, 255)
 	w.Len("fields", len(m.Fields), 0)
+	w.Grow(len(m.Fields) * 29)
 	for i := range m.Fields {
 		w.Enter()
 		m.Fields[i].AppendCDR(w)
@@ -359,6 +360,7 @@ func (m *TypeDescription) AppendCDR(w *cdr.Writer) {
 	m.TypeDescription.AppendCDR(w)
 	w.Leave("type_description")
 	w.Len("referenced_type_descriptions", len(m.ReferencedTypeDescriptions), 0)
+	w.Grow(len(m.ReferencedTypeDescriptions) * 8)
 	for i := range m.ReferencedTypeDescriptions {
 		w.Enter()
 		m.ReferencedTypeDescriptions[i].AppendCDR(w)
@@ -544,12 +546,14 @@ func (m *GetTypeDescriptionResponse) AppendCDR(w *cdr.Writer) {
 	m.TypeDescription.AppendCDR(w)
 	w.Leave("type_description")
 	w.Len("type_sources", len(m.TypeSources), 0)
+	w.Grow(len(m.TypeSources) * 12)
 	for i := range m.TypeSources {
 		w.Enter()
 		m.TypeSources[i].AppendCDR(w)
 		w.LeaveAt("type_sources", i)
 	}
 	w.Len("extra_information", len(m.ExtraInformation), 0)
+	w.Grow(len(m.ExtraInformation) * 8)
 	for i := range m.ExtraInformation {
 		w.Enter()
 		m.ExtraInformation[i].AppendCDR(w)
@@ -632,12 +636,14 @@ func (m *GetTypeDescriptionEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 9)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 25)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

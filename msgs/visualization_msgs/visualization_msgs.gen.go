@@ -77,12 +77,14 @@ func (m *ImageMarker) AppendCDR(w *cdr.Writer) {
 	m.Lifetime.AppendCDR(w)
 	w.Leave("lifetime")
 	w.Len("points", len(m.Points), 0)
+	w.Grow(len(m.Points) * 24)
 	for i := range m.Points {
 		w.Enter()
 		m.Points[i].AppendCDR(w)
 		w.LeaveAt("points", i)
 	}
 	w.Len("outline_colors", len(m.OutlineColors), 0)
+	w.Grow(len(m.OutlineColors) * 16)
 	for i := range m.OutlineColors {
 		w.Enter()
 		m.OutlineColors[i].AppendCDR(w)
@@ -194,12 +196,14 @@ func (m *InteractiveMarker) AppendCDR(w *cdr.Writer) {
 	w.String("description", m.Description, 0)
 	w.Float32(m.Scale)
 	w.Len("menu_entries", len(m.MenuEntries), 0)
+	w.Grow(len(m.MenuEntries) * 17)
 	for i := range m.MenuEntries {
 		w.Enter()
 		m.MenuEntries[i].AppendCDR(w)
 		w.LeaveAt("menu_entries", i)
 	}
 	w.Len("controls", len(m.Controls), 0)
+	w.Grow(len(m.Controls) * 48)
 	for i := range m.Controls {
 		w.Enter()
 		m.Controls[i].AppendCDR(w)
@@ -317,6 +321,7 @@ func (m *InteractiveMarkerControl) AppendCDR(w *cdr.Writer) {
 	w.Uint8(m.InteractionMode)
 	w.Bool(m.AlwaysVisible)
 	w.Len("markers", len(m.Markers), 0)
+	w.Grow(len(m.Markers) * 186)
 	for i := range m.Markers {
 		w.Enter()
 		m.Markers[i].AppendCDR(w)
@@ -495,6 +500,7 @@ func (m *InteractiveMarkerInit) AppendCDR(w *cdr.Writer) {
 	w.String("server_id", m.ServerID, 0)
 	w.Uint64(m.SeqNum)
 	w.Len("markers", len(m.Markers), 0)
+	w.Grow(len(m.Markers) * 88)
 	for i := range m.Markers {
 		w.Enter()
 		m.Markers[i].AppendCDR(w)
@@ -642,12 +648,14 @@ func (m *InteractiveMarkerUpdate) AppendCDR(w *cdr.Writer) {
 	w.Uint64(m.SeqNum)
 	w.Uint8(m.Type)
 	w.Len("markers", len(m.Markers), 0)
+	w.Grow(len(m.Markers) * 88)
 	for i := range m.Markers {
 		w.Enter()
 		m.Markers[i].AppendCDR(w)
 		w.LeaveAt("markers", i)
 	}
 	w.Len("poses", len(m.Poses), 0)
+	w.Grow(len(m.Poses) * 72)
 	for i := range m.Poses {
 		w.Enter()
 		m.Poses[i].AppendCDR(w)
@@ -789,12 +797,14 @@ func (m *Marker) AppendCDR(w *cdr.Writer) {
 	w.Leave("lifetime")
 	w.Bool(m.FrameLocked)
 	w.Len("points", len(m.Points), 0)
+	w.Grow(len(m.Points) * 24)
 	for i := range m.Points {
 		w.Enter()
 		m.Points[i].AppendCDR(w)
 		w.LeaveAt("points", i)
 	}
 	w.Len("colors", len(m.Colors), 0)
+	w.Grow(len(m.Colors) * 16)
 	for i := range m.Colors {
 		w.Enter()
 		m.Colors[i].AppendCDR(w)
@@ -805,6 +815,7 @@ func (m *Marker) AppendCDR(w *cdr.Writer) {
 	m.Texture.AppendCDR(w)
 	w.Leave("texture")
 	w.Len("uv_coordinates", len(m.UvCoordinates), 0)
+	w.Grow(len(m.UvCoordinates) * 8)
 	for i := range m.UvCoordinates {
 		w.Enter()
 		m.UvCoordinates[i].AppendCDR(w)
@@ -919,6 +930,7 @@ func (*MarkerArray) CDRCodec() msgs.Codec[MarkerArray] { return markerArrayCodec
 // AppendCDR writes the fields of m, for the codecs of messages that hold one.
 func (m *MarkerArray) AppendCDR(w *cdr.Writer) {
 	w.Len("markers", len(m.Markers), 0)
+	w.Grow(len(m.Markers) * 186)
 	for i := range m.Markers {
 		w.Enter()
 		m.Markers[i].AppendCDR(w)
@@ -1185,6 +1197,7 @@ func (*GetInteractiveMarkersResponse) CDRCodec() msgs.Codec[GetInteractiveMarker
 func (m *GetInteractiveMarkersResponse) AppendCDR(w *cdr.Writer) {
 	w.Uint64(m.SequenceNumber)
 	w.Len("markers", len(m.Markers), 0)
+	w.Grow(len(m.Markers) * 88)
 	for i := range m.Markers {
 		w.Enter()
 		m.Markers[i].AppendCDR(w)
@@ -1253,12 +1266,14 @@ func (m *GetInteractiveMarkersEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 12)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)

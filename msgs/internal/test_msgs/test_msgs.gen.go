@@ -412,18 +412,21 @@ func (m *BoundedPlainSequences) AppendCDR(w *cdr.Writer) {
 	cdr.AppendSequence(w, "int64_values", m.Int64Values, 3)
 	cdr.AppendSequence(w, "uint64_values", m.Uint64Values, 3)
 	w.Len("basic_types_values", len(m.BasicTypesValues), 3)
+	w.Grow(len(m.BasicTypesValues) * 45)
 	for i := range m.BasicTypesValues {
 		w.Enter()
 		m.BasicTypesValues[i].AppendCDR(w)
 		w.LeaveAt("basic_types_values", i)
 	}
 	w.Len("constants_values", len(m.ConstantsValues), 3)
+	w.Grow(len(m.ConstantsValues) * 1)
 	for i := range m.ConstantsValues {
 		w.Enter()
 		m.ConstantsValues[i].AppendCDR(w)
 		w.LeaveAt("constants_values", i)
 	}
 	w.Len("defaults_values", len(m.DefaultsValues), 3)
+	w.Grow(len(m.DefaultsValues) * 45)
 	for i := range m.DefaultsValues {
 		w.Enter()
 		m.DefaultsValues[i].AppendCDR(w)
@@ -608,18 +611,21 @@ func (m *BoundedSequences) AppendCDR(w *cdr.Writer) {
 	cdr.AppendSequence(w, "uint64_values", m.Uint64Values, 3)
 	w.StringSequence("string_values", m.StringValues, 3, 0)
 	w.Len("basic_types_values", len(m.BasicTypesValues), 3)
+	w.Grow(len(m.BasicTypesValues) * 45)
 	for i := range m.BasicTypesValues {
 		w.Enter()
 		m.BasicTypesValues[i].AppendCDR(w)
 		w.LeaveAt("basic_types_values", i)
 	}
 	w.Len("constants_values", len(m.ConstantsValues), 3)
+	w.Grow(len(m.ConstantsValues) * 1)
 	for i := range m.ConstantsValues {
 		w.Enter()
 		m.ConstantsValues[i].AppendCDR(w)
 		w.LeaveAt("constants_values", i)
 	}
 	w.Len("defaults_values", len(m.DefaultsValues), 3)
+	w.Grow(len(m.DefaultsValues) * 45)
 	for i := range m.DefaultsValues {
 		w.Enter()
 		m.DefaultsValues[i].AppendCDR(w)
@@ -1037,36 +1043,42 @@ func (m *MultiNested) AppendCDR(w *cdr.Writer) {
 		w.LeaveAt("array_of_unbounded_sequences", i)
 	}
 	w.Len("bounded_sequence_of_arrays", len(m.BoundedSequenceOfArrays), 3)
+	w.Grow(len(m.BoundedSequenceOfArrays) * 571)
 	for i := range m.BoundedSequenceOfArrays {
 		w.Enter()
 		m.BoundedSequenceOfArrays[i].AppendCDR(w)
 		w.LeaveAt("bounded_sequence_of_arrays", i)
 	}
 	w.Len("bounded_sequence_of_bounded_sequences", len(m.BoundedSequenceOfBoundedSequences), 3)
+	w.Grow(len(m.BoundedSequenceOfBoundedSequences) * 128)
 	for i := range m.BoundedSequenceOfBoundedSequences {
 		w.Enter()
 		m.BoundedSequenceOfBoundedSequences[i].AppendCDR(w)
 		w.LeaveAt("bounded_sequence_of_bounded_sequences", i)
 	}
 	w.Len("bounded_sequence_of_unbounded_sequences", len(m.BoundedSequenceOfUnboundedSequences), 3)
+	w.Grow(len(m.BoundedSequenceOfUnboundedSequences) * 128)
 	for i := range m.BoundedSequenceOfUnboundedSequences {
 		w.Enter()
 		m.BoundedSequenceOfUnboundedSequences[i].AppendCDR(w)
 		w.LeaveAt("bounded_sequence_of_unbounded_sequences", i)
 	}
 	w.Len("unbounded_sequence_of_arrays", len(m.UnboundedSequenceOfArrays), 0)
+	w.Grow(len(m.UnboundedSequenceOfArrays) * 571)
 	for i := range m.UnboundedSequenceOfArrays {
 		w.Enter()
 		m.UnboundedSequenceOfArrays[i].AppendCDR(w)
 		w.LeaveAt("unbounded_sequence_of_arrays", i)
 	}
 	w.Len("unbounded_sequence_of_bounded_sequences", len(m.UnboundedSequenceOfBoundedSequences), 0)
+	w.Grow(len(m.UnboundedSequenceOfBoundedSequences) * 128)
 	for i := range m.UnboundedSequenceOfBoundedSequences {
 		w.Enter()
 		m.UnboundedSequenceOfBoundedSequences[i].AppendCDR(w)
 		w.LeaveAt("unbounded_sequence_of_bounded_sequences", i)
 	}
 	w.Len("unbounded_sequence_of_unbounded_sequences", len(m.UnboundedSequenceOfUnboundedSequences), 0)
+	w.Grow(len(m.UnboundedSequenceOfUnboundedSequences) * 128)
 	for i := range m.UnboundedSequenceOfUnboundedSequences {
 		w.Enter()
 		m.UnboundedSequenceOfUnboundedSequences[i].AppendCDR(w)
@@ -1409,18 +1421,21 @@ func (m *UnboundedSequences) AppendCDR(w *cdr.Writer) {
 	cdr.AppendSequence(w, "uint64_values", m.Uint64Values, 0)
 	w.StringSequence("string_values", m.StringValues, 0, 0)
 	w.Len("basic_types_values", len(m.BasicTypesValues), 0)
+	w.Grow(len(m.BasicTypesValues) * 45)
 	for i := range m.BasicTypesValues {
 		w.Enter()
 		m.BasicTypesValues[i].AppendCDR(w)
 		w.LeaveAt("basic_types_values", i)
 	}
 	w.Len("constants_values", len(m.ConstantsValues), 0)
+	w.Grow(len(m.ConstantsValues) * 1)
 	for i := range m.ConstantsValues {
 		w.Enter()
 		m.ConstantsValues[i].AppendCDR(w)
 		w.LeaveAt("constants_values", i)
 	}
 	w.Len("defaults_values", len(m.DefaultsValues), 0)
+	w.Grow(len(m.DefaultsValues) * 45)
 	for i := range m.DefaultsValues {
 		w.Enter()
 		m.DefaultsValues[i].AppendCDR(w)
@@ -1993,12 +2008,14 @@ func (m *ArraysSrvEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 567)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 567)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -2247,12 +2264,14 @@ func (m *BasicTypesSrvEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 49)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 49)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -2415,12 +2434,14 @@ func (m *EmptySrvEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 1)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 1)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -2745,12 +2766,14 @@ func (m *FibonacciSendGoalEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 20)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 9)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -2938,12 +2961,14 @@ func (m *FibonacciGetResultEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 16)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 5)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -3387,12 +3412,14 @@ func (m *NestedMessageSendGoalEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 85)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 9)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
@@ -3580,12 +3607,14 @@ func (m *NestedMessageGetResultEvent) AppendCDR(w *cdr.Writer) {
 	m.Info.AppendCDR(w)
 	w.Leave("info")
 	w.Len("request", len(m.Request), 1)
+	w.Grow(len(m.Request) * 16)
 	for i := range m.Request {
 		w.Enter()
 		m.Request[i].AppendCDR(w)
 		w.LeaveAt("request", i)
 	}
 	w.Len("response", len(m.Response), 1)
+	w.Grow(len(m.Response) * 70)
 	for i := range m.Response {
 		w.Enter()
 		m.Response[i].AppendCDR(w)
