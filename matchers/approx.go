@@ -298,6 +298,13 @@ func (c *comparison) lists(got, want reflect.Value) {
 		c.same(1)
 	case bytesEqual(got, want):
 		c.same(n)
+	case isNumber(got.Type().Elem()) && isNumber(want.Type().Elem()) && !isTime(got.Type().Elem()):
+		c.at = append(c.at, crumb{})
+		for i := range n { // of which there may be millions
+			c.at[len(c.at)-1].index = i
+			c.numbers(got.Index(i), want.Index(i))
+		}
+		c.at = c.at[:len(c.at)-1]
 	default:
 		for i := range n {
 			c.within(crumb{index: i}, got.Index(i), want.Index(i))

@@ -156,8 +156,12 @@ func TestHaveYaw(t *testing.T) {
 		{turned(geometry_msgs.Quaternion{Z: inf, W: 1}), HaveYaw(0, 0.1), red, "length +Inf"},
 		{turned(about(1, math.Pi/2)), HaveYaw(0, 0.1), red, "points straight up or down, so it has no yaw"},
 		{turned(about(1, math.Pi/2-0.01)), HaveYaw(0, 0.1), green, ""},
-		{geometry_msgs.Pose2D{Theta: nan}, HaveYaw(0, 0.1), red, "Theta"},
+		{geometry_msgs.Pose2D{Theta: nan}, HaveYaw(0, 0.1), red, "Theta: got NaN, want yaw 0 ± 0.1 rad: an angle is finite"},
 		{geometry_msgs.Pose2D{Theta: inf}, HaveYaw(0, 0.1), red, "an angle is finite"},
+		{struct {
+			Theta       float64
+			Orientation geometry_msgs.Quaternion
+		}{}, HaveYaw(0, 0.1), red, "finds more than one rotation|Orientation, Theta; say which: Field(path, HaveYaw(0, 0.1))"},
 		{geometry_msgs.Twist{}, HaveYaw(0, 0.1), red, "HaveYaw(0, 0.1) finds no rotation in a geometry_msgs.Twist, which has Linear, Angular"},
 		{at(0, 0, 0), HaveYaw(90, 5), red, "every rotation lies within 5 rad; the unit is radians, not degrees"},
 		{at(0, 0, 0), HaveYaw(nan, 0.1), red, "the yaw must be a finite number"},

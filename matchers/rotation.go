@@ -70,17 +70,14 @@ type turn struct {
 
 func newTurn(who, text string, tol float64) *turn {
 	return &turn{text: text, tol: tol, part: part{who: who, noun: "rotation",
-		names: []string{"Orientation", "Rotation", "Quaternion", "Pose", "Transform"}, is: isRotation}}
+		names: []string{"Orientation", "Rotation", "Quaternion", "Theta", "Pose", "Transform"}, is: isRotation}}
 }
 
 var quaternionAxes = []string{"X", "Y", "Z", "W"}
 
 func isRotation(t reflect.Type) (axes [][]int, ok bool) {
-	if axes = components(t, quaternionAxes...); len(axes) == 4 {
-		return axes, true
-	}
-	axes = components(t, "Theta")
-	return axes, len(axes) == 1 || isNumber(t)
+	axes = components(t, quaternionAxes...)
+	return axes, len(axes) == 4 || isNumber(t)
 }
 
 // badAngle is what is wrong with the tolerance of an angle.
