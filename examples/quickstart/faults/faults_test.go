@@ -4,16 +4,9 @@
 package faults_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"testing"
 
-	"github.com/onsi/ginkgo/v2/types"
-
+	"github.com/robospec/robospec/examples/internal/faulty"
 	"github.com/robospec/robospec/examples/quickstart/robot"
 )
 
@@ -46,7 +39,7 @@ var found = map[robot.Fault]map[string]string{
 	},
 	robot.Runaway: {
 		"does not move the arm while the emergency stop is pressed": `\d+ messages, never silent for 100ms`,
-		"leaves the motors alone after an emergency stop": `message 1 arrived, .* after the start: {Name:\[left right\] Velocity:\[0 0\]}`,
+		"leaves the motors alone after an emergency stop":           `message 1 arrived, .* after the start: {Name:\[left right\] Velocity:\[0 0\]}`,
 	},
 	robot.RenamedState: {
 		"tells its state to those who come late": `inconclusive: (?s:.*)nothing arrived on /state and nobody was there to publish: no publisher in the graph`,
@@ -54,70 +47,11 @@ var found = map[robot.Fault]map[string]string{
 }
 
 func TestEachFaultIsFound(t *testing.T) {
-	suite := filepath.Join(t.TempDir(), "quickstart.test")
-	build := exec.Command("go", "test", "-c", "-o", suite, "github.com/robospec/robospec/examples/quickstart")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the suite: %v\n%s", err, out)
-	}
-	runs := map[robot.Fault]func() map[string]string{}
-	for _, fault := range robot.Faults { // at the same time: they mostly wait
-		runs[fault] = start(t, suite, fault)
-	}
-	for _, fault := range robot.Faults {
-		said := runs[fault]()
-		t.Run(string(fault), func(t *testing.T) { check(t, said, found[fault]) })
-	}
-}
-
-// start starts the suite on a graph of its own. The result waits for its end
-// and returns what each spec that failed said.
-func start(t *testing.T, suite string, fault robot.Fault) func() map[string]string {
-	t.Helper()
-	report := filepath.Join(t.TempDir(), "report.json")
-	cmd := exec.CommandContext(t.Context(), suite, "-ginkgo.json-report="+report)
-	cmd.Env = append(os.Environ(), "ROBOSPEC_FAULT="+string(fault), "ROBOSPEC_GRAPH=")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return func() map[string]string {
-		if cmd.Wait() == nil {
-			t.Errorf("%s: the suite passes:\n%s", fault, &out)
-		}
-		text, err := os.ReadFile(report)
-		if err != nil {
-			t.Fatalf("%s: %v; the suite said:\n%s", fault, err, &out)
-		}
-		var suites []types.Report
-		if err := json.Unmarshal(text, &suites); err != nil {
-			t.Fatal(err)
-		}
-		failed := map[string]string{}
-		for _, spec := range suites[0].SpecReports {
-			if spec.Failed() {
-				failed[spec.LeafNodeText] = spec.Failure.Message
-			}
-		}
-		return failed
-	}
-}
-
-// check compares what was said with the patterns it has to match.
-func check(t *testing.T, said, wanted map[string]string) {
-	t.Helper()
-	for spec, pattern := range wanted {
-		text, failed := said[spec]
-		switch {
-		case !failed:
-			t.Errorf("%q does not fail", spec)
-		case !regexp.MustCompile(pattern).MatchString(text):
-			t.Errorf("%q does not fail for the right reason, %s, but:\n%s", spec, pattern, text)
-		}
-	}
-	for spec, text := range said {
-		if _, ok := wanted[spec]; !ok {
-			t.Errorf("%q is not about this fault, but fails:\n%s", spec, text)
-		}
-	}
+	faulty.Suite[robot.Fault]{
+		Package:  "github.com/robospec/robospec/examples/quickstart",
+		Variable: "ROBOSPEC_FAULT",
+		AtOnce:   len(robot.Faults),
+		Faults:   robot.Faults,
+		Found:    found,
+	}.Run(t)
 }
