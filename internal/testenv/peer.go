@@ -3,11 +3,15 @@ package testenv
 import (
 	_ "embed"
 	"encoding/json"
+	"strconv"
 	"testing"
 )
 
 //go:embed zenoh_peer.py
 var peerScript string
+
+//go:embed ros_peer.py
+var rosPeerScript string
 
 // ZenohPeer is a real client, eclipse-zenoh for Python, under the test's
 // command. It is for one goroutine.
@@ -42,6 +46,15 @@ func startZenohPeer(tb testing.TB, mode, endpoint, caFile string) *ZenohPeer {
 		args = append(args, caFile)
 	}
 	p := &ZenohPeer{Process: StartPython(tb, peerScript, args...)}
+	p.ZID, _ = p.read()["zid"].(string)
+	return p
+}
+
+// StartROSPeer connects ROS 2 nodes on zenoh-ros2-sdk to a router. They do what
+// ros_peer.py says there is, in a ROS domain.
+func StartROSPeer(tb testing.TB, endpoint string, domain int) *ZenohPeer {
+	tb.Helper()
+	p := &ZenohPeer{Process: start(tb, ROSPython(tb), "-u", "-c", rosPeerScript, endpoint, strconv.Itoa(domain))}
 	p.ZID, _ = p.read()["zid"].(string)
 	return p
 }

@@ -105,7 +105,8 @@ func (g *graph) render(own string) *transports.Graph {
 		}
 	}
 	slices.SortFunc(v.Endpoints, func(a, b transports.Endpoint) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node), slices.Compare(a.ID[:], b.ID[:]))
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node),
+			cmp.Compare(a.Type.Name, b.Type.Name), cmp.Compare(a.Type.Hash, b.Type.Hash), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	return v
 }
