@@ -51,6 +51,8 @@ func genCommand() *cobra.Command {
 	return c
 }
 
+var errNoShare = misusef("AMENT_PREFIX_PATH is empty; name the folder of the interface packages with --share, or a definition by its file")
+
 // generation is a run of robospec gen.
 type generation struct {
 	share       []string
@@ -111,8 +113,11 @@ func (g *generation) choose(args []string) error {
 	g.names = map[string][]string{}
 	for _, arg := range args {
 		if ext := filepath.Ext(arg); ext == "" {
+			if len(roots) == 0 {
+				return errNoShare
+			}
 			if found[arg] == nil {
-				return misusef("no package %s with interface definitions below %s", arg, below(roots))
+				return misusef("no package %s with interface definitions below %s", arg, strings.Join(roots, ", "))
 			}
 			g.names[arg] = found[arg]
 			continue
@@ -124,13 +129,16 @@ func (g *generation) choose(args []string) error {
 	if len(args) > 0 {
 		return nil
 	}
+	if len(roots) == 0 {
+		return errNoShare
+	}
 	for pkg, names := range found {
 		if !gen.Brings(pkg) {
 			g.names[pkg] = names
 		}
 	}
 	if len(g.names) == 0 {
-		return misusef("no interface package below %s that robospec does not bring already; name the folder with --share, or a file", below(roots))
+		return misusef("no interface package below %s that robospec does not bring already", strings.Join(roots, ", "))
 	}
 	return nil
 }
@@ -147,13 +155,6 @@ func (g *generation) addFile(file string) error {
 	pkg := filepath.Base(filepath.Dir(filepath.Dir(abs)))
 	g.names[pkg] = append(g.names[pkg], pkg+"/"+ext[1:]+"/"+strings.TrimSuffix(filepath.Base(abs), ext))
 	return nil
-}
-
-func below(roots []string) string {
-	if len(roots) == 0 {
-		return "any folder, since there is no --share and AMENT_PREFIX_PATH is empty"
-	}
-	return strings.Join(roots, ", ")
 }
 
 func (g *generation) importPath(message string) (string, error) {

@@ -138,7 +138,7 @@ func (g *generator) literal(t rosidl.Type, v any) string {
 	case string:
 		return strconv.Quote(v)
 	case float64:
-		special := ""
+		var special string
 		switch {
 		case math.IsNaN(v):
 			special = "math.NaN()"
@@ -342,11 +342,10 @@ func (g *generator) least(m *rosidl.Message) int {
 	}
 	total := 0
 	for _, f := range m.Fields {
-		t, one := f.Type, 0
+		t := f.Type
+		one := sizes[t.Kind]
 		if t.Kind == rosidl.Nested {
 			one = g.least(g.nested(t))
-		} else {
-			one = sizes[t.Kind]
 		}
 		switch t.Shape {
 		case rosidl.Single:

@@ -98,12 +98,12 @@ func (g *generator) fail(err error) {
 
 // parts are the messages and services that a definition consists of.
 type parts struct {
-	definition         string
 	messages, services []string
+	names              []string // all that get a Go name
 }
 
 func partsOf(definition string) parts {
-	p := parts{definition: definition}
+	var p parts
 	ofService := func(s string) {
 		p.services = append(p.services, s)
 		p.messages = append(p.messages, s+"_Request", s+"_Response", s+"_Event")
@@ -116,9 +116,11 @@ func partsOf(definition string) parts {
 		ofService(definition + "_SendGoal")
 		ofService(definition + "_GetResult")
 		p.messages = append(p.messages, definition+"_FeedbackMessage")
+		p.names = []string{definition} // kept free for what describes an action
 	default:
 		p.messages = []string{definition}
 	}
+	p.names = slices.Concat(p.names, p.messages, p.services)
 	return p
 }
 
@@ -145,7 +147,7 @@ func (g *generator) plan(names []string) error {
 				return fmt.Errorf("%s and %s would have one name in Go", clash, n)
 			}
 		}
-		for _, part := range slices.Concat(p.messages, p.services) {
+		for _, part := range p.names {
 			g.taken[g.goName(part)] = part
 		}
 		for _, name := range p.messages {
@@ -168,7 +170,7 @@ func (g *generator) plan(names []string) error {
 
 // clash is what has a Go name of p already, or "".
 func (g *generator) clash(p parts) string {
-	for _, part := range slices.Concat(p.messages, p.services) {
+	for _, part := range p.names {
 		if other, ok := g.taken[g.goName(part)]; ok {
 			return other
 		}

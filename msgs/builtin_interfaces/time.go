@@ -1,4 +1,4 @@
-package builtin_interfaces
+package builtin_interfaces //nolint:revive // the generated file has the package comment
 
 import (
 	"fmt"
