@@ -1,6 +1,7 @@
 package matchers_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -259,6 +260,46 @@ func TestHaveStampGaps(t *testing.T) {
 		c, text := to(q.w, q.m)
 		want(t, c, text, q.want, strings.Split(q.parts, "|")...)
 	}
+}
+
+// A gap next to what was not seen is no gap, and proves nothing.
+func TestHaveStampGapsOverWhatWasNotSeen(t *testing.T) {
+	m := HaveStampGaps(BeNumerically("~", 20*ms, ms))
+	arrivals := func(change func(i int, a *measure.Arrival)) *measure.Window {
+		start := time.Now()
+		var all []measure.Arrival
+		for i := range 4 {
+			a := measure.Arrival{Received: start.Add(time.Duration(i) * 20 * ms), Order: uint64(i + 1), Value: stamped(5, uint32(i*20_000_000))}
+			change(i, &a)
+			all = append(all, a)
+		}
+		return measure.NewWindow(measure.Stretch{Topic: "/t", From: start, To: start.Add(100 * ms), Life: measure.Life{State: measure.LifeShown}}, all)
+	}
+	garbled := func(i int, a *measure.Arrival) {
+		if i == 1 {
+			a.Value, a.Err = nil, errors.New("truncated")
+		}
+	}
+	c, text := to(arrivals(garbled), m)
+	want(t, c, text, inconclusive, "truncated")
+
+	c, text = to(arrivals(func(i int, a *measure.Arrival) {
+		garbled(i, a)
+		if i == 3 {
+			a.Value, a.Publisher = stamped(4, 0), measure.PublisherID{2}
+		}
+	}), m)
+	want(t, c, text, red, "the stamp of message 4 goes back by 1.04s, to 4s; another publisher sent it") // whatever message 2 was
+
+	lossy := arrivals(func(int, *measure.Arrival) {})
+	lossy.Dropped = 1
+	c, text = to(lossy, m)
+	want(t, c, text, inconclusive, "dropped")
+
+	c, text = to(arrivals(func(i int, a *measure.Arrival) {
+		a.Value = struct{ Header *std_msgs.Header }{}
+	}), m)
+	want(t, c, text, red, "message 1 has no stamp: Header.Stamp is not there: nil before Stamp")
 }
 
 // poses are those of a robot, on /pose.
