@@ -142,8 +142,10 @@ func (g *generator) plan(names []string) error {
 		p := partsOf(n)
 		if clash := g.clash(p); clash != "" {
 			_, kind, _ := split(n)
-			g.suffixed[n] = map[string]string{"srv": "Srv", "action": "Action"}[kind]
-			if g.suffixed[n] == "" || g.clash(p) != "" {
+			if g.suffixed[n] = map[string]string{"srv": "Srv", "action": "Action"}[kind]; g.suffixed[n] != "" {
+				clash = g.clash(p)
+			}
+			if clash != "" {
 				return fmt.Errorf("%s and %s would have one name in Go", clash, n)
 			}
 		}
