@@ -85,8 +85,9 @@ with zenoh.open(conf) as session:
                 session, key, cache=zenoh.ext.CacheConfig(max_samples=m["depth"]), publisher_detection=True,
                 sample_miss_detection=zenoh.ext.MissDetectionConfig() if m.get("numbered") else None)
             held.append(p)
-            for x in m["payloads"]:
-                p.put(x)
+            attachments = m.get("attachments") or [None] * len(m["payloads"])
+            for x, a in zip(m["payloads"], attachments):
+                p.put(bytes(x, "latin-1"), attachment=None if a is None else bytes(a, "latin-1"))
         elif what == "put":
             session.put(key, payload(m), congestion_control=zenoh.CongestionControl.BLOCK, **options(m))
         elif what == "matching":
@@ -116,6 +117,9 @@ with zenoh.open(conf) as session:
                             "attachment": text(q.attachment), "encoding": None if q.encoding is None else str(q.encoding)})
                 if m["answer"] == "reply":
                     q.reply(str(q.key_expr), b"re: " + q.payload.to_bytes(), attachment=b"here")
+                elif m["answer"] == "attach":  # what is given, or what came
+                    a = bytes(m["attachment"], "latin-1") if "attachment" in m else q.attachment
+                    q.reply(str(q.key_expr), payload(m), attachment=a or None)
                 elif m["answer"] == "twice":
                     q.reply(str(q.key_expr), b"1")
                     q.reply(str(q.key_expr), b"2")

@@ -227,10 +227,27 @@ func (cl *client) reply(r *session.Reply) transports.Sample {
 	if err != nil {
 		cl.c.note(fmt.Sprintf("reply of %s: %v", cl.name, err))
 		if err == errOldAttachment {
-			cl.c.speaksOld(cl.name, a, r.Timestamp.ID.String())
+			cl.c.speaksOld(cl.name, a, cl.onlyServer())
 		}
 	}
 	return transports.Sample{Payload: r.Payload, Topic: cl.name, Received: r.Received, Sent: a.time(), Seq: uint64(a.seq), HasSeq: !a.gid.IsZero()}
+}
+
+// onlyServer is the session of the only server there is, "" when there are more:
+// nothing in a reply says whose it is.
+func (cl *client) onlyServer() (zid string) {
+	cl.c.mu.Lock()
+	defer cl.c.mu.Unlock()
+	for _, e := range cl.c.graph.endpoints[cl.name] {
+		if e.kind != servers {
+			continue
+		}
+		if zid != "" && zid != e.zid {
+			return ""
+		}
+		zid = e.zid
+	}
+	return zid
 }
 
 // forget ends a call on the wire: later answers go nowhere.
