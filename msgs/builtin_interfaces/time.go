@@ -1,4 +1,4 @@
-package builtin_interfaces //nolint:revive // the generated file has the package comment
+package builtin_interfaces //nolint:revive,staticcheck // the generated file has the package comment, and ROS the name
 
 import (
 	"fmt"

@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// spare is the room a Writer leaves behind a long sequence when it has to grow,
-// so that the few fields behind it do not make it grow again.
+// spare is the room a Writer leaves behind what it grows for, so that the few
+// strings of most messages do not make it grow again.
 const spare = 64
 
 // Writer appends the fields of a message one after the other. The first failure
@@ -190,7 +190,6 @@ func (w *Writer) Bools(v []bool) { w.buf = append(w.buf, bytesOf(v)...) }
 // BoolSequence appends a sequence of bool.
 func (w *Writer) BoolSequence(field string, v []bool, bound int) {
 	w.Len(field, len(v), bound)
-	w.Grow(len(v))
 	w.Bools(v)
 }
 
@@ -233,7 +232,6 @@ func AppendArray[T Fixed](w *Writer, v []T) {
 	}
 	size := sizeOf[T]()
 	w.align(size)
-	w.Grow(len(v) * size)
 	begin := len(w.buf)
 	w.buf = append(w.buf, bytesOf(v)...)
 	if bigMachine {
