@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robospec/robospec/measure"
+	"github.com/robospec/robospec/transports/dial"
 )
 
 // Exit codes of robospec. A shell script tells from them a verdict from a
@@ -25,6 +26,10 @@ const (
 // Main runs robospec with its arguments, the program's name not among them, and
 // returns its exit code. ctx ends it early, as Ctrl-C does.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return run(ctx, args, stdout, stderr, dial.Open)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, open opener) int {
 	root := &cobra.Command{
 		Use:           "robospec",
 		Short:         "Test harness and assertions for robot systems",
@@ -38,6 +43,9 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand( // each in a file of its own
+		topicCommand(open),
+		serviceCommand(open),
+		nodeCommand(open),
 		genCommand(),
 	)
 
