@@ -253,8 +253,11 @@ func diff(got, want reflect.Value, where string, depth int) []string {
 }
 
 func shortValue(v reflect.Value) string {
-	if !v.IsValid() || !v.CanInterface() {
+	if !v.IsValid() {
 		return "nothing"
+	}
+	if !v.CanInterface() {
+		return fmt.Sprint(v)
 	}
 	return oneline.Print(v.Interface())
 }

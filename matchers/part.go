@@ -3,6 +3,7 @@ package matchers
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -23,6 +24,7 @@ type part struct {
 type place struct {
 	t, end reflect.Type // end is no pointer
 	path   *path
+	index  []int   // the same way by index, so that an embedded field is not found twice
 	axes   [][]int // the fields that it is made of
 }
 
@@ -31,7 +33,7 @@ func (p *part) in(t reflect.Type) (*place, error) {
 		return pl, nil
 	}
 	var ways []place
-	p.search(t, nil, &ways)
+	p.search(t, nil, nil, &ways)
 	switch len(ways) {
 	case 1:
 	case 0:
@@ -57,14 +59,15 @@ func (p *part) in(t reflect.Type) (*place, error) {
 	return pl, nil
 }
 
-func (p *part) search(t reflect.Type, way []string, found *[]place) {
+func (p *part) search(t reflect.Type, way []string, index []int, found *[]place) {
 	const deepest = 6 // types may hold themselves
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if axes, ok := p.is(t); ok {
-		if at, err := parsePath(strings.Join(way, ".")); err == nil {
-			*found = append(*found, place{end: t, axes: axes, path: at})
+		at, err := parsePath(strings.Join(way, "."))
+		if err == nil && !slices.ContainsFunc(*found, func(pl place) bool { return slices.Equal(pl.index, index) }) {
+			*found = append(*found, place{end: t, axes: axes, path: at, index: index})
 		}
 		return
 	}
@@ -73,7 +76,7 @@ func (p *part) search(t reflect.Type, way []string, found *[]place) {
 	}
 	for _, name := range p.names {
 		if f, ok := t.FieldByName(name); ok && f.IsExported() {
-			p.search(f.Type, append(way[:len(way):len(way)], name), found)
+			p.search(f.Type, append(way[:len(way):len(way)], name), append(index[:len(index):len(index)], f.Index...), found)
 		}
 	}
 }

@@ -302,6 +302,44 @@ func TestHaveStampGapsOverWhatWasNotSeen(t *testing.T) {
 	want(t, c, text, red, "message 1 has no stamp: Header.Stamp is not there: nil before Stamp")
 }
 
+// Whatever they are asked of, they answer or say what is wrong.
+func TestNothingPanics(t *testing.T) {
+	type hides struct {
+		name  string
+		pose  geometry_msgs.Pose
+		f     func()
+		Inner *hides
+	}
+	type embeds struct{ *geometry_msgs.Pose }
+	type list []list
+	some := []any{
+		nil, (*hides)(nil), hides{}, hides{name: "a", Inner: &hides{}}, embeds{}, embeds{new(at(1, 2, 3))}, list{}, list{list{}}, make(chan int), func() {}, map[string]any{},
+		map[string]any{"X": 1.0, "Header": nil}, []any{}, []any{1, nil}, struct{}{}, struct{ Pose any }{}, struct{ Header any }{3}, struct{ Pose, Transform, Position, Theta any }{},
+		errors.New("x"), "", 3, 2 + 3i, true, time.Now(), ms, [0]int{}, [4]float64{}, &[]int{1}, new(any), new(new(3)), joints(), odometryAt(at(1, 2, 3)), stamped(1, 2), window(), uintptr(1),
+	}
+	ms := []types.GomegaMatcher{
+		BeNear(0, 0, 0, 1), HaveYaw(0, 1), BeRotated([4]float64{3: 1}, 1), HaveFrame(""), Field(Norm(""), 1), Field("Velocity[Name=elbow]", 1), Field("[Name=elbow]", BeNear(0, 0, 0, 1)),
+	}
+	for _, v := range some {
+		ms = append(ms, Approximately(v, 1), BeRotated(v, 1))
+	}
+	for _, v := range some {
+		for _, m := range ms {
+			to(v, m)
+			notTo(v, m)
+			if v != nil {
+				to(window(v, v), AnyMessage(m))
+			}
+		}
+		to(window(v, v), And(HaveStampGaps(1), HaveAverage(Norm(""), 1)))
+	}
+	c, text := to(hides{name: "b"}, Approximately(hides{name: "a"}, 1))
+	want(t, c, text, red, "name: got b, want a")
+	if c, text := to(embeds{new(at(1, 2, 3))}, BeNear(1, 2, 3, 0)); c != green {
+		t.Error(text)
+	}
+}
+
 // poses are those of a robot, on /pose.
 func (w *world) poses() (*harness.Publisher[geometry_msgs.PoseStamped], *harness.Subscription[geometry_msgs.PoseStamped]) {
 	pub, err := harness.Advertise[geometry_msgs.PoseStamped](w.t.Context(), w.robot, "/pose")

@@ -26,7 +26,11 @@ func HaveYaw(rad, tol float64) types.GomegaMatcher {
 		if !level {
 			return tuple(r.q[:]), "it points straight up or down, so it has no yaw"
 		}
-		return "yaw " + brief(yaw), fmt.Sprintf("%+.6g rad off", off)
+		sign := "+"
+		if off < 0 {
+			sign = "-"
+		}
+		return "yaw " + brief(yaw), sign + brieflyUnlike(math.Abs(off), tol) + " rad off"
 	}
 	wrong := badAngle(m.part.who, tol)
 	if wrong == nil && rad-rad != 0 {
