@@ -12,14 +12,17 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/robospec/robospec/harness"
 	"github.com/robospec/robospec/transports/dial"
+	"github.com/robospec/robospec/transports/zenoh/broker"
 )
 
 // setup bounds what comes before the measurement.
@@ -28,7 +31,7 @@ const setup = 10 * time.Second
 func main() {
 	log.SetFlags(0)
 	connect := flag.String("connect", "inproc:", "`URL` of the graph, such as zenoh://127.0.0.1:7447")
-	role := flag.String("role", "both", "both pairs in one session, or one of two processes, `ping` or pong; ping starts and measures")
+	role := flag.String("role", "both", "both pairs in one session, or one of two processes, `ping` or pong; ping starts and measures; router is the embedded broker in a process of its own")
 	ping := flag.String("ping", "ping", "the `topic` that ping publishes on")
 	pong := flag.String("pong", "pong", "the `topic` that pong publishes on")
 	warmup := flag.Float64("warmup", 1, "`seconds` before the measurement")
@@ -44,6 +47,9 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func run(connect, role, ping, pong string, warmup, length time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), setup)
 	defer cancel()
+	if role == "router" {
+		return serve(ctx)
+	}
 	conn, err := dial.Open(ctx, connect)
 	if err != nil {
 		return err
@@ -88,6 +94,17 @@ func run(connect, role, ping, pong string, warmup, length time.Duration) error {
 		return err
 	}
 	return rig.Close()
+}
+
+// serve is a router for others until standard input ends.
+func serve(ctx context.Context) error {
+	b, err := broker.Listen(ctx, broker.Config{})
+	if err != nil {
+		return err
+	}
+	fmt.Println(strings.Replace(b.Endpoint(), "tcp/", "zenoh://", 1))
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, b.Close())
 }
 
 // wait returns nil after d, or sooner with the fault that ended an echo.
