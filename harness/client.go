@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 type Client[Req, Resp any] struct {
 	g      *Graph
 	name   string
+	self   transports.Endpoint // without node and identifier
 	req    msgs.Codec[Req]
 	resp   msgs.Codec[Resp]
 	remote transports.Client
@@ -35,11 +37,12 @@ func NewClient[Req, Resp any](ctx context.Context, g *Graph, service string, srv
 	if err != nil {
 		return fail(err)
 	}
-	remote, err := g.conn.Client(ctx, name, transports.Type{Name: srv.Name, Hash: srv.Hash})
+	self := transports.Endpoint{Kind: transports.ClientEndpoint, Name: name, Type: transports.Type{Name: srv.Name, Hash: srv.Hash}}
+	remote, err := g.conn.Client(ctx, name, self.Type)
 	if err != nil {
 		return fail(err)
 	}
-	c := &Client[Req, Resp]{g: g, name: name, req: reqCodec, resp: respCodec, remote: remote}
+	c := &Client[Req, Resp]{g: g, name: name, self: self, req: reqCodec, resp: respCodec, remote: remote}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	if err := g.own(c); err != nil {
 		_ = remote.Close() // the graph's end is the error to tell
@@ -50,7 +53,7 @@ func NewClient[Req, Resp any](ctx context.Context, g *Graph, service string, srv
 
 // WaitForServer waits until somebody serves.
 func (c *Client[Req, Resp]) WaitForServer(ctx context.Context) error {
-	return c.g.waitMatched(ctx, c.remote, c.life.Done(), "WaitForServer", c.name, 1)
+	return c.g.waitMatched(ctx, c.remote, c.self, c.life.Done(), "WaitForServer", 1)
 }
 
 func (c *Client[Req, Resp]) graphEnded(err error, _ Mark) { c.end(err) }
@@ -73,7 +76,7 @@ func (c *Client[Req, Resp]) GomegaString() string { return "client of " + c.name
 // lives until it is answered or the client is closed. That it could not be sent
 // is an error of the call.
 func (c *Client[Req, Resp]) Call(ctx context.Context, req Req) *Call[Resp] {
-	call := &Call[Resp]{g: c.g, name: c.name, over: make(chan struct{})}
+	call := &Call[Resp]{g: c.g, name: c.name, self: c.self, remote: c.remote, over: make(chan struct{})}
 	call.sent = c.g.tl.stimulus("call of", c.name)
 	b, err := c.req.Append(nil, req)
 	if err == nil {
@@ -169,10 +172,12 @@ func Await(a Awaited, d time.Duration) (o Outcome, from Mark, ok bool, err error
 
 // Call is one call of a service. It is safe for use by several goroutines.
 type Call[Resp any] struct {
-	g    *Graph
-	name string
-	sent Mark
-	over chan struct{}
+	g      *Graph
+	name   string
+	self   transports.Endpoint // the client
+	remote transports.Client
+	sent   Mark
+	over   chan struct{}
 
 	mu    sync.Mutex
 	ended Mark
@@ -237,14 +242,30 @@ func (c *Call[Resp]) Wait(ctx context.Context) (Resp, error) {
 		err = context.Cause(until)
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.ended.IsZero() { // a reply of the same instant counts
-		if c.err == nil {
-			return c.value, nil
+	v, failed, ended := c.value, c.err, !c.ended.IsZero()
+	c.mu.Unlock()
+	if ended { // a reply of the same instant counts
+		if failed == nil {
+			return v, nil
 		}
-		err = c.err
+		err = failed
 	}
-	return *new(Resp), &WaitError{Op: "Wait", Topic: c.name, Waited: time.Since(began), Err: err}
+	e := &WaitError{Op: "Wait", Topic: c.name, Waited: time.Since(began), Err: err}
+	if !ended || errors.Is(err, transports.ErrNoResponder) {
+		e.Cause = c.Cause()
+	}
+	return *new(Resp), e
+}
+
+// Cause says from the graph why there is no reply: nobody serves, nobody that
+// the client can call, or somebody who has not answered. It is "" where the wire
+// does not show its graph.
+func (c *Call[Resp]) Cause() string {
+	p := c.g.view.peersOf(c.self, c.remote)
+	if !p.shown || p.why != "" {
+		return p.why
+	}
+	return p.silent(c.name, "has not answered")
 }
 
 // GomegaString prints the call in one line.

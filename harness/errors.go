@@ -38,10 +38,17 @@ type WaitError struct {
 	// Err is why it ended: a *SoftTimeout, the cause of the caller's context,
 	// ErrClosed, a *transports.LinkError.
 	Err error
+	// Cause is why nothing could come, from the graph; "" where the graph tells
+	// nothing.
+	Cause string
 }
 
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("%s on %s: %v (waited %v, %d messages came)", e.Op, e.Topic, e.Err, e.Waited.Round(time.Microsecond), e.Received)
+	s := fmt.Sprintf("%s on %s: %v (waited %v, %d messages came)", e.Op, e.Topic, e.Err, e.Waited.Round(time.Microsecond), e.Received)
+	if e.Cause != "" {
+		s += "\n" + e.Cause
+	}
+	return s
 }
 
 // Unwrap is Err.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type Graph struct {
 	conn transports.Conn
 	cfg  Config
 	tl   *Timeline
+	view *View
 
 	mu    sync.Mutex
 	owned map[closer]struct{}
@@ -50,8 +52,9 @@ func New(conn transports.Conn, cfg Config) *Graph {
 		cfg.MaxBytes = 64 << 20
 	}
 	g := &Graph{conn: conn, cfg: cfg, tl: cfg.Timeline, owned: map[closer]struct{}{}, done: make(chan struct{})}
+	g.view = newView(g)
 	g.wg.Go(func() {
-		<-conn.Done()
+		g.view.watch()
 		g.end(closed(conn.Err()))
 	})
 	return g
@@ -73,6 +76,9 @@ func (g *Graph) end(err error) {
 			e.graphEnded(err, at)
 		}
 	}
+	if g.view.log != nil {
+		g.view.log.end(err, at)
+	}
 	close(g.done)
 }
 
@@ -84,6 +90,9 @@ func (g *Graph) Timeline() *Timeline { return g.tl }
 
 // Conn is the connection below, for what the harness has no word for.
 func (g *Graph) Conn() transports.Conn { return g.conn }
+
+// View is the graph as its wire shows it.
+func (g *Graph) View() *View { return g.view }
 
 // Mark is Timeline.Mark.
 func (g *Graph) Mark(label string) Mark { return g.tl.Mark(label) }
@@ -156,12 +165,17 @@ func (g *Graph) GomegaString() string {
 }
 
 // waitMatched waits until at least n counterparts of x, which is over when closed
-// is, are there.
-func (g *Graph) waitMatched(ctx context.Context, x any, closed <-chan struct{}, op, name string, n int) error {
+// is, are there. x is what the transport returned for own.
+func (g *Graph) waitMatched(ctx context.Context, x any, own transports.Endpoint, closed <-chan struct{}, op string, n int) error {
 	began := time.Now()
-	fail := func(have int, err error) error {
-		return &WaitError{Op: fmt.Sprintf("%s(%d)", op, n), Topic: name, Waited: time.Since(began),
+	fail := func(have int, err error) *WaitError {
+		return &WaitError{Op: fmt.Sprintf("%s(%d)", op, n), Topic: own.Name, Waited: time.Since(began),
 			Err: fmt.Errorf("%d there: %w", have, err)}
+	}
+	timeout := func(have int, ctx context.Context) error {
+		e, p := fail(have, context.Cause(ctx)), g.view.peersOf(own, x)
+		e.Cause = cmp.Or(p.why, p.besides)
+		return e
 	}
 	m, ok := x.(transports.Matched)
 	if !ok {
@@ -176,9 +190,9 @@ func (g *Graph) waitMatched(ctx context.Context, x any, closed <-chan struct{}, 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fail(have, context.Cause(ctx))
+			return timeout(have, ctx)
 		case <-until.Done():
-			return fail(have, context.Cause(until))
+			return timeout(have, until)
 		case <-g.done:
 			return fail(have, g.Err())
 		case <-closed:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robospec/robospec/internal/ring"
 	"github.com/robospec/robospec/measure"
+	"github.com/robospec/robospec/transports"
 )
 
 // log is everything that one subscription received, as far as its bounds
@@ -18,6 +19,10 @@ type log[T any] struct {
 	created Mark
 	// lives says whether somebody is there to publish, now.
 	lives func() measure.Life
+	// self is the endpoint that receives, without node and identifier; peers is what
+	// the graph says of those it receives from.
+	self  transports.Endpoint
+	peers func() peers
 	// feeder is what feeds a source, nil where that is not known.
 	feeder Living
 
@@ -35,7 +40,8 @@ type log[T any] struct {
 }
 
 func newLog[T any](tl *Timeline, name string, o options) *log[T] {
-	l := &log[T]{tl: tl, name: name, done: make(chan struct{})}
+	l := &log[T]{tl: tl, name: name, done: make(chan struct{}), self: transports.Endpoint{Kind: transports.SubscriptionEndpoint, Name: name},
+		peers: func() peers { return peers{} }}
 	l.created = tl.act("beginning of", name)
 	l.ring = ring.New(o.messages, o.bytes,
 		func(m *Message[T]) int { return m.Size },
@@ -197,6 +203,8 @@ type source interface {
 	forget(wake chan struct{})
 	life() measure.Life
 	fedBy() Living
+	endpoint() transports.Endpoint
+	peersNow() peers
 	indexAfter(m Mark) uint64
 	state() logState
 }
@@ -220,6 +228,9 @@ func (l *log[T]) state() logState {
 
 func (l *log[T]) life() measure.Life { return l.lives() }
 func (l *log[T]) fedBy() Living      { return l.feeder }
+
+func (l *log[T]) endpoint() transports.Endpoint { return l.self }
+func (l *log[T]) peersNow() peers               { return l.peers() }
 
 // fill is read for arrivals. Values are boxed outside the lock.
 func (l *log[T]) fill(i uint64, buf []measure.Arrival, wake chan struct{}) ([]measure.Arrival, uint64, uint64) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robospec/robospec/measure"
+	"github.com/robospec/robospec/transports"
 )
 
 // Mode is which of the two waits an expectation is.
@@ -394,7 +395,7 @@ func (o *Observation) Stretch(steady bool) measure.Stretch {
 
 func (o *Observation) stretch(from Mark) measure.Stretch {
 	to := o.End
-	s := measure.Stretch{Topic: o.Topic, From: from.at, To: to, Dropped: o.missed}
+	s := measure.Stretch{Topic: o.Topic, Requests: o.Kind() == transports.ServerEndpoint, From: from.at, To: to, Dropped: o.missed}
 	if o.err != nil {
 		s.Cut = o.err
 	} else {
@@ -531,6 +532,34 @@ func (o *Observation) Afterwards(grace time.Duration, wanted func(measure.Arriva
 			return measure.Arrival{}, false
 		}
 	}
+}
+
+// Kind is of the endpoint that receives: a subscription, or a server.
+func (o *Observation) Kind() transports.EndpointKind {
+	return o.src.endpoint().Kind
+}
+
+// Silence says why nothing arrived in the stretch, from the graph as far as the
+// wire shows it, else from what is known of life.
+func (o *Observation) Silence() string {
+	last := time.Time{}
+	if m := o.Before(1); len(m) == 1 {
+		last = m[0].Received
+	}
+	return o.g.tl.silence(o.src, last, o.life(o.Quiet))
+}
+
+// Left says who could be received from and has left the graph in the stretch or
+// since; "" if nobody has.
+func (o *Observation) Left() string {
+	p := o.src.peersNow()
+	for i, c := range p.left {
+		if c.At.at.Before(o.Start.at) {
+			p.left = p.left[:i]
+			break
+		}
+	}
+	return o.g.view.farewells(p, o.Topic)
 }
 
 // Graph is the participant that observes.

@@ -16,6 +16,7 @@ import (
 type Publisher[T any] struct {
 	g          *Graph
 	name       string
+	self       transports.Endpoint // without node and identifier
 	codec      msgs.Codec[T]
 	remote     transports.Publisher
 	background bool
@@ -45,11 +46,13 @@ func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	if err != nil {
 		return fail(err)
 	}
-	remote, err := g.conn.Advertise(ctx, name, transports.Type{Name: codec.TypeName(), Hash: codec.TypeHash()}, o.qos)
+	self := transports.Endpoint{Kind: transports.PublisherEndpoint, Name: name, QoS: o.qos,
+		Type: transports.Type{Name: codec.TypeName(), Hash: codec.TypeHash()}}
+	remote, err := g.conn.Advertise(ctx, name, self.Type, o.qos)
 	if err != nil {
 		return fail(err)
 	}
-	p := &Publisher[T]{g: g, name: name, codec: codec, remote: remote,
+	p := &Publisher[T]{g: g, name: name, self: self, codec: codec, remote: remote,
 		shared: &publisherState{done: make(chan struct{}), streams: map[interface{ end() }]struct{}{}}}
 	if err := g.own(p); err != nil {
 		_ = remote.Close() // the graph's end is the error to tell
@@ -104,7 +107,7 @@ func (p *Publisher[T]) Background() *Publisher[T] {
 
 // WaitForSubscribers waits until at least n subscriptions are matched.
 func (p *Publisher[T]) WaitForSubscribers(ctx context.Context, n int) error {
-	return p.g.waitMatched(ctx, p.remote, p.shared.done, "WaitForSubscribers", p.name, n)
+	return p.g.waitMatched(ctx, p.remote, p.self, p.shared.done, "WaitForSubscribers", n)
 }
 
 // Close stops the publisher's streams, as their Close does, and undeclares it.

@@ -128,6 +128,7 @@ func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get
 			return nil
 		}
 		var err error
+		late := true
 		select {
 		case <-wake:
 			continue
@@ -136,13 +137,19 @@ func (r *Reader[T]) wait(ctx context.Context, op string, wake chan struct{}, get
 		case <-until.Done():
 			err = context.Cause(until)
 		case <-l.done:
-			err = r.sub.Err()
+			err, late = r.sub.Err(), false
 		}
 		l.forget(wake)
 		if get() { // what came at the same time counts
 			return nil
 		}
-		return &WaitError{Op: op, Topic: r.Topic(), Waited: time.Since(began), Received: l.count() - had, Err: err}
+		e := &WaitError{Op: op, Topic: r.Topic(), Waited: time.Since(began), Received: l.count() - had, Err: err}
+		var soft *SoftTimeout
+		if late && !errors.As(err, &soft) && e.Received == 0 && r.sub.remote != nil {
+			m, _, _ := l.newest(0, time.Time{})
+			e.Cause = r.sub.g.tl.silence(l, m.Received, l.life())
+		}
+		return e
 	}
 }
 

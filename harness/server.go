@@ -68,6 +68,8 @@ func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msg
 		}
 		return measure.Life{State: measure.LifeNone, At: time.Now(), Sign: "no client in the graph"}
 	}
+	s.log.self.Kind, s.log.self.Type = transports.ServerEndpoint, transports.Type{Name: srv.Name, Hash: srv.Hash}
+	s.log.peers = func() peers { return g.view.peersOf(s.log.self, s.remote) }
 	handle := func(r transports.Request) {
 		m := Message[*Responder[Req, Resp]]{Topic: r.Topic, Received: r.Received, Sent: r.Sent, Seq: r.Seq, hasSeq: r.HasSeq,
 			Publisher: r.Publisher, Size: len(r.Payload)}
@@ -80,7 +82,7 @@ func Serve[Req, Resp any](ctx context.Context, g *Graph, service string, srv msg
 		}
 		s.log.add(&m)
 	}
-	c, err := g.conn.Serve(ctx, name, transports.Type{Name: srv.Name, Hash: srv.Hash}, handle)
+	c, err := g.conn.Serve(ctx, name, s.log.self.Type, handle)
 	if err != nil {
 		return fail(err)
 	}

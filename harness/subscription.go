@@ -57,6 +57,8 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 		}
 		return life
 	}
+	s.log.self.Type, s.log.self.QoS = transports.Type{Name: codec.TypeName(), Hash: codec.TypeHash()}, o.qos
+	s.log.peers = func() peers { return g.view.peersOf(s.log.self, s.remote) }
 	sink := func(p transports.Sample) {
 		m := Message[T]{Topic: p.Topic, Received: p.Received, Sent: p.Sent, Seq: p.Seq, hasSeq: p.HasSeq,
 			Publisher: p.Publisher, Size: len(p.Payload)}
@@ -68,7 +70,7 @@ func Subscribe[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 		}
 		s.log.add(&m)
 	}
-	c, err := g.conn.Subscribe(ctx, name, transports.Type{Name: codec.TypeName(), Hash: codec.TypeHash()}, o.qos, sink)
+	c, err := g.conn.Subscribe(ctx, name, s.log.self.Type, o.qos, sink)
 	if err != nil {
 		return fail(err)
 	}
@@ -159,7 +161,7 @@ func (s *Subscription[T]) Received() uint64 { return s.log.count() }
 
 // WaitForPublishers waits until at least n publishers are matched.
 func (s *Subscription[T]) WaitForPublishers(ctx context.Context, n int) error {
-	return s.g.waitMatched(ctx, s.remote, s.log.done, "WaitForPublishers", s.log.name, n)
+	return s.g.waitMatched(ctx, s.remote, s.log.self, s.log.done, "WaitForPublishers", n)
 }
 
 // WaitForValue returns the newest message if one ever arrived, else the first
@@ -236,6 +238,9 @@ func (s *Subscription[T]) GomegaString() string { return s.print("") }
 func (s *Subscription[T]) print(part string) string {
 	st := s.log.state()
 	out := fmt.Sprintf("subscription to %s%s: %d messages", s.log.name, part, st.received)
+	if s.log.self.Kind == transports.ServerEndpoint {
+		out = fmt.Sprintf("server of %s%s: %d requests", s.log.name, part, st.received)
+	}
 	if lost := st.received - (st.next - st.first); lost > 0 {
 		out += fmt.Sprintf(" (the newest %d held)", st.next-st.first)
 	}

@@ -174,7 +174,11 @@ func (w *awaited) Match(actual any) (bool, error) {
 	case errors.As(err, &why):
 		verdict = inconclusive
 		with := *why
-		with.Reason = strings.Join([]string{why.Reason, row("asked", w.text), row("of", subject(actual)), row("counted from", from.String())}, "\n")
+		lines := []string{why.Reason, row("asked", w.text), row("of", subject(actual)), row("counted from", from.String())}
+		if c, ok := a.(caller); ok && errors.Is(o.Err, transports.ErrNoResponder) {
+			lines = append(lines, causeOf(c)...)
+		}
+		with.Reason = strings.Join(lines, "\n")
 		err = &with
 	case err != nil:
 		verdict = inconclusive
@@ -203,13 +207,27 @@ func (w *awaited) message(actual any, expect string) string {
 		return s + "\n(the wait has not ended)"
 	}
 	found := o.found
+	var cause []string
 	if a, ok := actual.(harness.Awaited); ok && found == notEnded {
 		if late, ended := lateOutcome(a, o.end, grace(w.d)); ended {
 			_, what, _ := w.judge(late)
 			found = fmt.Sprintf("%v late: %s", late.Ended.Time().Sub(o.end).Round(time.Microsecond), what)
+		} else if c, ok := actual.(caller); ok {
+			cause = causeOf(c)
 		}
 	}
-	return fmt.Sprintf("%s\n\n%s\n%s", s, row("found", found), row("counted from", o.from.String()))
+	lines := append([]string{s, "", row("found", found), row("counted from", o.from.String())}, cause...)
+	return strings.Join(lines, "\n")
+}
+
+// caller is a call, which can tell why it was not answered.
+type caller interface{ Cause() string }
+
+func causeOf(c caller) []string {
+	if cause := c.Cause(); cause != "" {
+		return []string{row("cause", cause)}
+	}
+	return nil
 }
 
 // lateOutcome waits a little to see whether it is only late.

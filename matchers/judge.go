@@ -202,6 +202,14 @@ func noLife(s measure.Stretch) error {
 	if s.Life.Sign != "" {
 		sign = ": " + s.Life.Sign
 	}
+	if s.Requests {
+		reason := fmt.Sprintf("no request arrived on %s, and whether anybody was there to call is not known%s", s.Topic, sign)
+		if s.Life.State == measure.LifeNone {
+			reason = fmt.Sprintf("no request arrived on %s and nobody was there to call%s", s.Topic, sign)
+		}
+		return &measure.Inconclusive{Reason: reason,
+			Remedy: "start the client, check the name and type of the service, or say EvenWithoutPublisher() if nobody need be there"}
+	}
 	if s.Life.State == measure.LifeNone {
 		return &measure.Inconclusive{Reason: fmt.Sprintf("nothing arrived on %s and nobody was there to publish%s", s.Topic, sign),
 			Remedy: "start the publisher and wait for it with WaitForPublishers, check the name and QoS of the topic, or say EvenWithoutPublisher() if nobody need be there"}

@@ -264,6 +264,7 @@ var scenes = []scene{
 	}},
 	{"ReplyWithin: nobody serves", func(t *testing.T, w *world, s *stage) (color, string) {
 		srv, cli := w.double()
+		synctest.Wait() // for the graph to be seen with it
 		if err := srv.Close(); err != nil {
 			t.Fatal(err)
 		}

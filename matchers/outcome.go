@@ -1,11 +1,9 @@
 package matchers
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +56,7 @@ func (o *outcome) inconclusive(asked string) error {
 	}
 	lines := append([]string{e.Reason, row("asked", asked)}, o.facts()...)
 	if o.obs != nil && o.obs.Wire && o.obs.Seen() == 0 && o.obs.Stretch(false).Life.State == measure.LifeNone {
-		lines = append(lines, row("cause", o.silence()))
+		lines = append(lines, row("cause", o.obs.Silence()))
 	}
 	e.Reason = strings.Join(lines, "\n")
 	return &e
@@ -161,7 +159,7 @@ func (o *outcome) explain() (out []string) {
 		return out
 	}
 	if m == nil {
-		return nil
+		return o.left()
 	}
 	if near, ok := o.closest(m); ok {
 		out = append(out, row("closest", fmt.Sprintf("at %s: %s", o.obs.Timeline().Since(near.Received), mismatch(m, near.Value))))
@@ -185,97 +183,22 @@ func (o *outcome) explain() (out []string) {
 			return out
 		}
 	}
-	if o.obs.Seen() == 0 && !errors.Is(o.obs.Ended(), harness.ErrEnded) {
-		out = append(out, row("cause", o.silence()))
+	switch {
+	case errors.Is(o.obs.Ended(), harness.ErrEnded):
+	case o.obs.Seen() == 0:
+		out = append(out, row("cause", o.obs.Silence()))
+	default:
+		out = append(out, o.left()...)
 	}
 	return out
 }
 
-// silence says why nothing arrived.
-func (o *outcome) silence() string {
-	topic, tl := o.obs.Topic, o.obs.Timeline()
-	silent := "no message has ever arrived"
-	if last := o.obs.Before(1); len(last) == 1 {
-		silent = "has been silent since " + tl.Since(last[0].Received)
+// left says who could have published more, but left the graph meanwhile.
+func (o *outcome) left() []string {
+	if who := o.obs.Left(); o.obs.Wire && who != "" {
+		return []string{row("cause", who)}
 	}
-	g, ok := o.obs.Graph().Conn().(transports.Grapher)
-	if !ok || !o.obs.Wire {
-		if l := o.obs.Stretch(false).Life; l.State == measure.LifeShown && l.Sign != "" {
-			return fmt.Sprintf("somebody is there to publish %s (%s), but %s", topic, l.Sign, silent)
-		}
-		return fmt.Sprintf("%s: %s", topic, silent)
-	}
-	graph, _ := g.Graph()
-	var publishers, others, deaf []string
-	for _, e := range graph.Endpoints {
-		if e.Kind != transports.PublisherEndpoint {
-			continue
-		}
-		if e.Name == topic {
-			publishers = append(publishers, e.Node)
-			if why := unheard(graph, e); why != "" {
-				deaf = append(deaf, fmt.Sprintf("%s publishes %s, but cannot be heard: %s", e.Node, topic, why))
-			}
-		} else {
-			others = append(others, e.Name)
-		}
-	}
-	if len(publishers) == 0 {
-		s := "nobody publishes " + topic
-		if near := nearest(topic, others); len(near) > 0 {
-			s += "; there is " + strings.Join(near, ", ")
-		}
-		return s
-	}
-	if len(deaf) == len(publishers) {
-		return strings.Join(deaf, "\n")
-	}
-	return fmt.Sprintf("%s publishes %s, but %s", strings.Join(slices.Compact(publishers), ", "), topic, silent)
-}
-
-// unheard is why none of our own subscriptions can hear a publisher, "" if one
-// can.
-func unheard(g transports.Graph, p transports.Endpoint) (why string) {
-	for _, s := range g.Endpoints {
-		if s.Kind != transports.SubscriptionEndpoint || !s.Local || s.Name != p.Name {
-			continue
-		}
-		if why = s.QoS.Incompatible(p.QoS); why == "" && s.Type.Name != p.Type.Name && s.Type.Name != "" && p.Type.Name != "" {
-			why = fmt.Sprintf("type: asked %s, offered %s", s.Type.Name, p.Type.Name)
-		}
-		if why == "" {
-			return ""
-		}
-	}
-	return why
-}
-
-// nearest are up to three names that are most like name.
-func nearest(name string, names []string) []string {
-	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
-	return names[:min(3, len(names))]
-}
-
-// distance is the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return nil
 }
 
 // grace is how long a failure waits to see whether a match is only late.

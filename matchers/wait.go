@@ -25,7 +25,8 @@ type wait struct {
 	expect string
 	wrong  error
 
-	last atomic.Pointer[outcome]
+	last    atomic.Pointer[outcome]
+	ofGraph atomic.Pointer[graphOutcome] // where it was asked of a graph
 }
 
 // Within passes as soon as c comes true and fails after d. c is a condition
@@ -82,6 +83,7 @@ func (w *wait) hint() string {
 // Match waits. It ends early when the spec is over, see harness.Timeline.Until.
 func (w *wait) Match(actual any) (bool, error) {
 	w.last.Store(nil)
+	w.ofGraph.Store(nil)
 	if err := refusePolling(w.text, fmt.Sprintf("Expect(x).To(%s)", w.text)); err != nil {
 		return false, err
 	}
@@ -100,8 +102,16 @@ func (w *wait) Match(actual any) (bool, error) {
 		}
 		w.last.Store(o)
 		return o.verdict(w.text, err)
+	case viewed:
+		o, err := w.onGraph(a.View())
+		if err != nil {
+			return false, err
+		}
+		o.view.Timeline().Note(o.v.String()+":", w.text+" on the graph", o.there())
+		w.ofGraph.Store(o)
+		return o.verdict(w.text)
 	}
-	return false, fmt.Errorf("%s expects live traffic (a Subscription, Reader or Server) or a *measure.Window; it got\n%s",
+	return false, fmt.Errorf("%s expects live traffic (a Subscription, Reader or Server), a graph or a *measure.Window; it got\n%s",
 		w.text, format.Object(actual, 1))
 }
 
@@ -118,6 +128,9 @@ func (w *wait) onWindow(a *measure.Window) (*outcome, error) {
 
 // live waits on live traffic.
 func (w *wait) live(a harness.Observed) (*outcome, error) {
+	for _, k := range words(w.c) {
+		return nil, k.misplaced(a)
+	}
 	j, err := compile(w.c, w.mode, a.MessageType())
 	if err != nil {
 		return nil, err
@@ -197,11 +210,18 @@ func (w *wait) early(v verdict, obs *harness.Observation, j judge) verdict {
 }
 
 func (w *wait) FailureMessage(actual any) string {
-	return w.last.Load().message(actual, w.expect)
+	return w.message(actual, w.expect)
 }
 
 func (w *wait) NegatedFailureMessage(actual any) string {
-	return w.last.Load().message(actual, "not "+w.expect)
+	return w.message(actual, "not "+w.expect)
+}
+
+func (w *wait) message(actual any, expect string) string {
+	if o := w.ofGraph.Load(); o != nil {
+		return o.message(actual, expect)
+	}
+	return w.last.Load().message(actual, expect)
 }
 
 // MatchMayChangeInTheFuture is false: a wait is asked once.

@@ -114,6 +114,9 @@ type Life struct {
 type Stretch struct {
 	// Topic is the topic or source that was watched.
 	Topic string
+	// Requests is true where it is a service, and what arrives are the requests of
+	// its clients.
+	Requests bool
 	// From and To bound the stretch by receive stamp, both inclusive.
 	From, To time.Time
 	// Dropped is how many messages of the stretch we lost ourselves before
