@@ -238,7 +238,7 @@ func TestLatchedPublisherOfZenohExt(t *testing.T) {
 			peer, c := testenv.StartZenohPeer(t, at, ""), dial(t, at, "harness")
 			early := subscribe(t, c, "/map", text, latched)
 			open := subscribe(t, c, "/map", text, transports.QoS{})
-			any := subscribe(t, c, "/map", transports.Type{}, transports.QoS{})
+			observer := subscribe(t, c, "/map", transports.Type{}, transports.QoS{})
 			peer.Do("token", token(peer, 1, "MP", "/map", text, ":1:,3:,:,:,,"))
 			id := idOf(t, c, transports.PublisherEndpoint, "/ns/peer", "/map")
 			var payloads, attachments []string
@@ -249,7 +249,7 @@ func TestLatchedPublisherOfZenohExt(t *testing.T) {
 			peer.Do("advanced publish", key("/map", text), "depth", 3, "payloads", payloads, "attachments", attachments, "numbered", numbered)
 			early.is(t, "1", "2", "3", "4")
 			open.is(t, "1", "2", "3", "4")
-			any.is(t, "1", "2", "3", "4")
+			observer.is(t, "1", "2", "3", "4")
 			late := subscribe(t, c, "/map", text, latched)
 			for i := range 3 {
 				if x := testenv.Next(t, late.got); x.Seq != uint64(i+2) || x.Publisher != id || x.Sent.IsZero() {
@@ -309,7 +309,7 @@ func TestServiceOfZenoh(t *testing.T) {
 		}
 		asks := func(seq byte) answer {
 			t.Helper()
-			done := call(t, testenv.Soon(t), cl, yes)
+			done := call(testenv.Soon(t), t, cl, yes)
 			q, _ := peer.Next()["query"].(map[string]any)
 			a := unlatin(q["attachment"])
 			if q["key"] != key("/arm", setBool) || !bytes.Equal(unlatin(q["payload"]), yes) || len(a) != 33 || a[0] != seq || a[16] != 16 || !bytes.Equal(a[17:], id[:]) {
@@ -469,7 +469,7 @@ func TestRouterKilled(t *testing.T) {
 	testenv.Must(t, err)
 	cl := client(t, c, "/arm")
 	matched(t, cl, 1)
-	pending := call(t, testenv.Soon(t), cl, yes)
+	pending := call(testenv.Soon(t), t, cl, yes)
 	testenv.Next(t, asked)
 	r.Kill()
 	a := testenv.Next(t, pending)

@@ -13,7 +13,8 @@
 //     Zenoh program) is heard but not counted.
 //   - rmw_zenoh lets QoS settings that do not match meet. Here they mean what
 //     they mean to ROS 2 everywhere: a publisher that does not suit what a
-//     subscription asks for is not heard and not counted. Deadline, lifespan,
+//     subscription asks for is not counted, and not heard as far as its messages
+//     carry the GID of its token, as those of rmw_zenoh do. Deadline, lifespan,
 //     lease and liveliness are shown to others, and neither asserted nor enforced,
 //     as in rmw_zenoh.
 //   - A reliable publisher has routers wait under congestion, whatever its

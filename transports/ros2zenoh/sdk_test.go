@@ -109,7 +109,7 @@ type answer struct {
 	err error
 }
 
-func call(tb testing.TB, ctx context.Context, cl transports.Client, payload []byte) <-chan answer {
+func call(ctx context.Context, tb testing.TB, cl transports.Client, payload []byte) <-chan answer {
 	tb.Helper()
 	done := make(chan answer, 1)
 	testenv.Must(tb, cl.Call(ctx, payload, func(s transports.Sample, err error) { done <- answer{s, err} }))
@@ -158,7 +158,7 @@ func told(tb testing.TB, p *testenv.ZenohPeer, want testenv.Told) {
 }
 
 // routers are those through which the interop tests run.
-var routers = map[string]func(testing.TB) string{"router": testenv.ZenohRouter}
+var routers = map[string]func(testing.TB) string{"router": testenv.ZenohRouter, "broker": embedded}
 
 func throughEach(t *testing.T, run func(t *testing.T, at string)) {
 	for name, start := range routers {
@@ -212,18 +212,18 @@ func TestServicesWithSDK(t *testing.T) {
 	throughEach(t, func(t *testing.T, at string) {
 		peer, c := testenv.StartROSPeer(t, at, 7), dial(t, at, "harness")
 		cl := client(t, c, "/of_sdk")
-		if a := testenv.Next(t, call(t, testenv.Soon(t), cl, yes)); !errors.Is(a.err, transports.ErrNoResponder) || strings.Contains(a.err.Error(), "its server") {
+		if a := testenv.Next(t, call(testenv.Soon(t), t, cl, yes)); !errors.Is(a.err, transports.ErrNoResponder) || strings.Contains(a.err.Error(), "its server") {
 			t.Errorf("nobody serves: %v", a.err)
 		}
 		peer.Do("serve", "/of_sdk", "node", "arm")
 		matched(t, cl, 1)
-		a := testenv.Next(t, call(t, testenv.Soon(t), cl, yes))
+		a := testenv.Next(t, call(testenv.Soon(t), t, cl, yes))
 		if a.err != nil || !bytes.Equal(a.Payload, ok) || a.Topic != "/of_sdk" || a.Seq != 2 || !a.HasSeq || a.Sent.IsZero() {
 			t.Errorf("%+v", a)
 		}
 		told(t, peer, testenv.Told{"request": true})
 		// What it cannot read is refused.
-		a = testenv.Next(t, call(t, testenv.Soon(t), cl, nil))
+		a = testenv.Next(t, call(testenv.Soon(t), t, cl, nil))
 		var refused *transports.RemoteError
 		if !errors.As(a.err, &refused) || refused.Service != "/of_sdk" || !strings.Contains(refused.Reason, "payload") {
 			t.Errorf("an empty request: %v", a.err)
@@ -350,7 +350,7 @@ func TestServerOfSDKKilledMidCall(t *testing.T) {
 		cl := client(t, c, "/arm")
 		peer.Do("serve", "/arm", "answer", "hold")
 		matched(t, cl, 1)
-		pending := call(t, testenv.Soon(t), cl, yes)
+		pending := call(testenv.Soon(t), t, cl, yes)
 		told(t, peer, testenv.Told{"request": true})
 		peer.Kill()
 		a := testenv.Next(t, pending)

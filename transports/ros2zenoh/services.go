@@ -64,7 +64,7 @@ func (v *server) ask(r *session.Request) {
 	a, err := parseAttachment(r.Attachment)
 	if err != nil {
 		v.c.note(fmt.Sprintf("request to %s: %v", v.name, err))
-		if err == errOldAttachment {
+		if errors.Is(err, errOldAttachment) {
 			v.c.speaksOld(v.name, a, "")
 		}
 		defer r.Finish()
@@ -226,7 +226,7 @@ func (cl *client) reply(r *session.Reply) transports.Sample {
 	a, err := parseAttachment(r.Attachment)
 	if err != nil {
 		cl.c.note(fmt.Sprintf("reply of %s: %v", cl.name, err))
-		if err == errOldAttachment {
+		if errors.Is(err, errOldAttachment) {
 			cl.c.speaksOld(cl.name, a, cl.onlyServer())
 		}
 	}

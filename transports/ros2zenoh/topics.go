@@ -2,6 +2,7 @@ package ros2zenoh
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -289,7 +290,7 @@ func (u *subscription) take(x *session.Sample) {
 	a, err := parseAttachment(x.Attachment)
 	if err != nil {
 		u.c.note(fmt.Sprintf("message on %s: %v", x.Key, err))
-		if err == errOldAttachment {
+		if errors.Is(err, errOldAttachment) {
 			u.c.speaksOld(u.name, a, x.Timestamp.ID.String())
 		}
 	}

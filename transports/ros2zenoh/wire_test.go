@@ -266,7 +266,7 @@ func TestBadAttachments(t *testing.T) {
 	if a, err := parseAttachment(append(good, "more"...)); err != nil || a.seq != 15 || a.gid != gidOf("x") {
 		t.Errorf("with more behind it: %+v, %v", a, err)
 	}
-	if _, err := parseAttachment(nil); err != errNoAttachment {
+	if _, err := parseAttachment(nil); !errors.Is(err, errNoAttachment) {
 		t.Error(err)
 	}
 	for n := 1; n < len(good); n++ {
