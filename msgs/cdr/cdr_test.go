@@ -255,7 +255,7 @@ func TestAllocations(t *testing.T) {
 	image := sensor_msgs.Image{Header: std_msgs.Header{FrameID: "camera"}, Encoding: "rgb8", Data: make([]byte, 1<<20)}
 	path := nav_msgs.Path{Poses: make([]geometry_msgs.PoseStamped, 10)}
 	allocates(t, odometry, 1, 2)                               // decoded: two strings
-	allocates(t, joints, 3, 6)                                 // decoded: names, three strings, positions, velocities
+	allocates(t, joints, 3, 4)                                 // decoded: names, their bytes, positions, velocities
 	allocates(t, image, 2, 2)                                  // decoded: two strings, for the data is the payload's
 	allocates(t, path, 2, 1)                                   // decoded: poses
 	allocates(t, test_msgs.WStrings{WstringValue: "日本"}, 1, 1) // decoded: a string

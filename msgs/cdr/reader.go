@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/robospec/robospec/msgs"
 )
@@ -183,14 +184,17 @@ func (r *Reader) Float32(field string) float32 { return math.Float32frombits(r.U
 func (r *Reader) Float64(field string) float64 { return math.Float64frombits(r.Uint64(field)) }
 
 // String reads a string of at most bound bytes, 0 for no bound.
-func (r *Reader) String(field string, bound int) string {
+func (r *Reader) String(field string, bound int) string { return string(r.text(field, bound)) }
+
+// text is a string as it stands in the buffer.
+func (r *Reader) text(field string, bound int) []byte {
 	n := r.Uint32(field)
 	if n == 0 {
-		return ""
+		return nil
 	}
 	if uint64(n) > uint64(len(r.buf)-r.off) {
 		r.short(field, uint64(n))
-		return ""
+		return nil
 	}
 	b := r.buf[r.off : r.off+int(n)]
 	if b[n-1] == 0 {
@@ -198,10 +202,10 @@ func (r *Reader) String(field string, bound int) string {
 	}
 	if bound > 0 && len(b) > bound {
 		r.Fail(field, "a string of %d bytes, and string<=%d has a bound of %[2]d; its sender means another type", len(b), bound)
-		return ""
+		return nil
 	}
 	r.off += int(n)
-	return string(b)
+	return b
 }
 
 // WString reads a wstring of at most bound UTF-16 code units, 0 for no bound.
@@ -298,14 +302,27 @@ func (r *Reader) BoolSequence(field string, bound int) []bool {
 }
 
 // Strings fills dst with the elements of an array of strings of at most bound
-// bytes, 0 for no bound.
+// bytes, 0 for no bound. They share one allocation.
 func (r *Reader) Strings(field string, dst []string, bound int) {
+	total := 0
 	for i := range dst {
 		r.Enter()
-		dst[i] = r.String("", bound)
+		b := r.text("", bound)
 		if r.LeaveAt(field, i); !r.OK() {
+			clear(dst)
 			return
 		}
+		dst[i] = unsafe.String(unsafe.SliceData(b), len(b)) // until it is copied below
+		total += len(b)
+	}
+	var all strings.Builder
+	all.Grow(total)
+	for _, s := range dst {
+		all.WriteString(s)
+	}
+	rest := all.String()
+	for i, s := range dst {
+		dst[i], rest = rest[:len(s)], rest[len(s):]
 	}
 }
 
