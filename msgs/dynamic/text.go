@@ -190,6 +190,7 @@ func (p *printer) float(x float64, bits int) {
 }
 
 func (p *printer) text(s string) {
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	if p.most < math.MaxInt {
 		if r := []rune(s); len(r) > p.most {
 			s = string(r[:p.most]) + "…"
