@@ -1,5 +1,32 @@
 // Package msgs is what a message is in Go: codecs between Go values and the
 // bytes of an encoding, and descriptors of services. It knows no transport.
+//
+// # Generated packages
+//
+// robospec gen writes Go packages from ROS 2 interface packages, and those of ROS
+// 2 itself are below this one. Their types and services are named as follows.
+//
+//   - A package has the name of the ROS package, a message its own: the type
+//     std_msgs.String.
+//   - A field and a constant get Go's capitals, of words ID, IDs, URI, URL and
+//     UUID all of them: frame_id is FrameID. A constant stands behind its message:
+//     COVARIANCE_TYPE_UNKNOWN of NavSatFix is NavSatFixCovarianceTypeUnknown. One
+//     whose name is taken keeps its spelling behind an underscore: NavSatFix_TYPE.
+//   - A char is a uint8, a wstring a string; T[] and T[<=N] are []T, and nil is an
+//     empty one; T[N] is [N]T.
+//   - The service SetBool is the variable SetBool, a [Service], of the messages
+//     SetBoolRequest and SetBoolResponse; SetBoolEvent is what service
+//     introspection publishes.
+//   - The action Spin has the messages SpinGoal, SpinResult and SpinFeedback, the
+//     services SpinSendGoal and SpinGetResult, and SpinFeedbackMessage, which goes
+//     over its feedback topic.
+//   - A service with a name that a message has, too, gets Srv at its end, EmptySrv
+//     and EmptySrvRequest, and an action Action.
+//   - NewX is an X with the default values of its definition and of all messages
+//     that it holds. It exists only where there are some; elsewhere the zero X is
+//     the default.
+//
+// Two fields that would have one name in Go are an error.
 package msgs
 
 import (
