@@ -251,6 +251,7 @@ func (r *Reader) WString(field string, bound int) string {
 // bytes each, and checks it against what is left.
 func (r *Reader) length(field string, least int) int {
 	n := r.Uint32(field)
+	least = max(least, 1)
 	if left := len(r.buf) - r.off; uint64(n) > uint64(left/least) {
 		r.Fail(field, "%d elements of at least %d bytes wanted, %d bytes left; the payload is cut short, or its sender means another type", n, least, left)
 		return 0
