@@ -283,6 +283,15 @@ func (p *printer) json(v any) {
 		p.jsonFloat(float64(v), 32)
 	case float64:
 		p.jsonFloat(v, 64)
+	case []uint8: // of an image, a million
+		p.add("[")
+		for i, x := range v {
+			if i > 0 {
+				p.add(",")
+			}
+			p.b = strconv.AppendUint(p.b, uint64(x), 10)
+		}
+		p.add("]")
 	default:
 		list := reflect.ValueOf(v)
 		if list.Kind() != reflect.Slice {
