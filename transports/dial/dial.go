@@ -6,6 +6,8 @@
 //	zenoh+tls://HOST[:PORT]     the same over TLS; ?ca=FILE trusts the authorities of a PEM file
 //
 //	ros2+zenoh://HOST[:PORT]    ROS 2 nodes that use rmw_zenoh, through a router; ros2+zenoh+tls:// over TLS
+//	zenoh:?router=embedded      either of these through a router of our own, on a free loopback port; see Embedded
+//	ros2+zenoh:?router=embedded
 //
 // Parameters follow a question mark: node=NAME names the participant where a
 // wire shows names, lease=DURATION is Zenoh's lease. ROS 2 has domain=N (by
@@ -59,7 +61,7 @@ func Open(ctx context.Context, address string) (transports.Conn, error) {
 }
 
 func bad(address, format string, args ...any) error {
-	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447, zenoh+tls://HOST:7447?ca=FILE or ros2+zenoh://HOST:7447?domain=N",
+	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447, zenoh+tls://HOST:7447?ca=FILE ros2+zenoh://HOST:7447?domain=N or ros2+zenoh:?router=embedded",
 		address, fmt.Sprintf(format, args...)))
 }
 
@@ -120,21 +122,38 @@ func openZenoh(ctx context.Context, u *url.URL, p parameters) (transports.Conn, 
 	if err := p.done(); err != nil {
 		return nil, err
 	}
+	o, err := r.start(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	conn, err := zenoh.Dial(ctx, zenoh.Config{Endpoint: r.endpoint, TLS: r.tls, Lease: r.lease})
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", p.address, err)
+		return nil, o.fail(fmt.Errorf("open %s: %w", p.address, err))
+	}
+	if o != nil {
+		return &embeddedZenoh{conn, o}, nil
 	}
 	return conn, nil
 }
 
 // router is how a URL says to reach a Zenoh router.
 type router struct {
+	embedded bool // one of our own, which start starts
 	endpoint string
 	tls      *tls.Config
 	lease    time.Duration
 }
 
 func routerOf(u *url.URL, p parameters) (r router, err error) {
+	if s := p.take("lease"); s != "" {
+		if r.lease, err = time.ParseDuration(s); err != nil || r.lease < time.Millisecond {
+			return r, bad(p.address, "lease=%s is no duration of at least 1ms, such as 10s", s)
+		}
+	}
+	if p.query.Has("router") {
+		r.embedded = true
+		return r, checkEmbedded(u, p)
+	}
 	host, port := u.Hostname(), u.Port()
 	switch {
 	case u.Opaque != "" || host == "":
@@ -147,13 +166,6 @@ func routerOf(u *url.URL, p parameters) (r router, err error) {
 		port = "7447"
 	}
 	r.endpoint = "tcp/" + net.JoinHostPort(host, port)
-	if s := p.take("lease"); s != "" {
-		lease, err := time.ParseDuration(s)
-		if err != nil || lease < time.Millisecond {
-			return r, bad(p.address, "lease=%s is no duration of at least 1ms, such as 10s", s)
-		}
-		r.lease = lease
-	}
 	if strings.HasSuffix(u.Scheme, "+tls") {
 		r.endpoint = "tls/" + net.JoinHostPort(host, port)
 		if file := p.take("ca"); file != "" {

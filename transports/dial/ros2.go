@@ -23,10 +23,18 @@ func openROS2Zenoh(ctx context.Context, u *url.URL, p parameters) (transports.Co
 	if err := p.done(); err != nil {
 		return nil, err
 	}
+	o, err := r.start(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	c.Endpoint, c.TLS, c.Lease = r.endpoint, r.tls, r.lease
 	conn, err := ros2zenoh.Dial(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", p.address, err)
+		return nil, o.fail(fmt.Errorf("open %s: %w", p.address, err))
+	}
+	if o != nil {
+		o.inDomain(c.Domain)
+		return &embeddedROS2{conn, o}, nil
 	}
 	return conn, nil
 }

@@ -1,0 +1,108 @@
+package dial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/robospec/robospec/transports"
+	"github.com/robospec/robospec/transports/ros2zenoh"
+	"github.com/robospec/robospec/transports/zenoh"
+	"github.com/robospec/robospec/transports/zenoh/broker"
+)
+
+// Embedded is the Conn of a URL with router=embedded. Its Close ends the router
+// too, and with it the links of everybody else; its error tells of faults that
+// changed nothing.
+type Embedded interface {
+	transports.Conn
+	// Router is the router.
+	Router() *broker.Broker
+	// URL joins the same graph from elsewhere on this machine.
+	URL() string
+	// Environ is what a process needs in its environment to join the same graph:
+	// ZENOH_CONFIG_OVERRIDE, and on ROS 2 ROS_DOMAIN_ID and RMW_IMPLEMENTATION.
+	Environ() []string
+}
+
+var (
+	_ Embedded = (*embeddedZenoh)(nil)
+	_ Embedded = (*embeddedROS2)(nil)
+)
+
+// own is a router with how to reach it.
+type own struct {
+	broker  *broker.Broker
+	url     string
+	environ []string
+}
+
+func (o *own) Router() *broker.Broker { return o.broker }
+
+func (o *own) URL() string { return o.url }
+
+func (o *own) Environ() []string { return append([]string(nil), o.environ...) }
+
+func checkEmbedded(u *url.URL, p parameters) error {
+	switch r := p.take("router"); {
+	case r != "embedded":
+		return bad(p.address, "router=%s is none; write router=embedded, or the host of one", r)
+	case u.Opaque != "" || u.Host != "" || u.Path != "" || u.User != nil || u.Fragment != "":
+		return bad(p.address, "an embedded router takes a free port: leave out its host, as in %s:?router=embedded", u.Scheme)
+	case strings.HasSuffix(u.Scheme, "+tls"):
+		return bad(p.address, "the embedded router speaks no TLS")
+	}
+	return nil
+}
+
+// start starts the router if it is one of our own; else there is none to own.
+func (r *router) start(ctx context.Context, p parameters) (*own, error) {
+	if !r.embedded {
+		return nil, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	b, err := broker.Listen(ctx, broker.Config{})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", p.address, err)
+	}
+	r.endpoint = b.Endpoint()
+	return &own{
+		broker:  b,
+		url:     strings.SplitN(p.address, ":", 2)[0] + "://" + strings.TrimPrefix(r.endpoint, "tcp/"),
+		environ: []string{`ZENOH_CONFIG_OVERRIDE=connect/endpoints=["` + r.endpoint + `"];listen/endpoints=["tcp/127.0.0.1:0"]`},
+	}, nil
+}
+
+// fail ends the router, if there is one, of a Conn that was not opened.
+func (o *own) fail(err error) error {
+	if o == nil {
+		return err
+	}
+	return errors.Join(err, o.broker.Close())
+}
+
+type embeddedZenoh struct {
+	*zenoh.Conn
+	*own
+}
+
+func (c *embeddedZenoh) Close() error { return errors.Join(c.Conn.Close(), c.broker.Close()) }
+
+type embeddedROS2 struct {
+	*ros2zenoh.Conn
+	*own
+}
+
+func (c *embeddedROS2) Close() error { return errors.Join(c.Conn.Close(), c.broker.Close()) }
+
+// inDomain is for nodes of a domain.
+func (o *own) inDomain(domain int) {
+	n := strconv.Itoa(domain)
+	o.url += "?domain=" + n
+	o.environ = append(o.environ, "ROS_DOMAIN_ID="+n, "RMW_IMPLEMENTATION=rmw_zenoh_cpp")
+}
