@@ -49,7 +49,7 @@ func newWalker(t *testing.T) walker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return walker{t, set}
+	return walker{t, set, map[string]*rosidl.Message{}}
 }
 
 // same compares our bytes with those of rclpy, the padding aside, and what
@@ -71,7 +71,7 @@ func TestEveryTypeAgainstRclpy(t *testing.T) {
 	messages := 0
 	for seed, typ := range types {
 		t.Run(typ.name, func(t *testing.T) {
-			w := walker{t, w.set}
+			w := walker{t, w.set, w.known}
 			for i, m := range ask[[]answered](t, p, question{Do: "make", Type: typ.name, Seed: seed, N: perType, Values: perType}) {
 				v, err := typ.decode(m.CDR)
 				if err != nil {
@@ -207,7 +207,7 @@ func TestLengthsOf4GiBAllocateNothingLikeIt(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		tries := uint64(0)
 		for at := 4; at+4 <= len(whole); at += 4 {
-			for _, n := range [][]byte{{255, 255, 255, 255}, {255, 255, 255, 127}, {0, 0, 0, 128}} {
+			for _, n := range [][]byte{{255, 255, 255, 255}, {0, 0, 0, 128}} {
 				b := bytes.Clone(whole)
 				copy(b[at:], n)
 				_, err := typ.decode(b)

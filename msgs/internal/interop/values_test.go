@@ -3,7 +3,6 @@ package interop_test
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -18,15 +17,20 @@ import (
 // walker goes through Go values along their definitions, which say what Go's
 // types do not: bounds and wide strings.
 type walker struct {
-	t   *testing.T
-	set *rosidl.Set
+	t     *testing.T
+	set   *rosidl.Set
+	known map[string]*rosidl.Message
 }
 
 func (w walker) message(name string) *rosidl.Message {
 	w.t.Helper()
-	m, err := w.set.Message(name)
-	if err != nil {
-		w.t.Fatal(err)
+	m, ok := w.known[name]
+	if !ok {
+		var err error
+		if m, err = w.set.Message(name); err != nil {
+			w.t.Fatal(err)
+		}
+		w.known[name] = m
 	}
 	return m
 }
@@ -80,7 +84,9 @@ func (w walker) appendElement(b *strings.Builder, t rosidl.Type, v reflect.Value
 	case v.CanFloat() && math.IsNaN(v.Float()):
 		b.WriteString("nan")
 	case v.CanFloat():
-		fmt.Fprintf(b, "f%016x", math.Float64bits(v.Float()))
+		var bits [8]byte
+		binary.BigEndian.PutUint64(bits[:], math.Float64bits(v.Float()))
+		b.WriteString("f" + hex.EncodeToString(bits[:]))
 	case v.Kind() == reflect.String:
 		b.WriteString(`"` + hex.EncodeToString([]byte(v.String())) + `"`)
 	default:
