@@ -313,7 +313,7 @@ func TestNothingPanics(t *testing.T) {
 	type embeds struct{ *geometry_msgs.Pose }
 	type list []list
 	some := []any{
-		nil, (*hides)(nil), hides{}, hides{name: "a", Inner: &hides{}}, embeds{}, embeds{new(at(1, 2, 3))}, list{}, list{list{}}, make(chan int), func() {}, map[string]any{},
+		nil, (*hides)(nil), hides{}, hides{name: "a", pose: at(1, 2, 3), f: func() {}, Inner: &hides{}}, embeds{}, embeds{new(at(1, 2, 3))}, list{}, list{list{}}, make(chan int), func() {}, map[string]any{},
 		map[string]any{"X": 1.0, "Header": nil}, []any{}, []any{1, nil}, struct{}{}, struct{ Pose any }{}, struct{ Header any }{3}, struct{ Pose, Transform, Position, Theta any }{},
 		errors.New("x"), "", 3, 2 + 3i, true, time.Now(), ms, [0]int{}, [4]float64{}, &[]int{1}, new(any), new(new(3)), joints(), odometryAt(at(1, 2, 3)), stamped(1, 2), window(), uintptr(1),
 	}
