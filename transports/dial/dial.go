@@ -122,7 +122,7 @@ func openZenoh(ctx context.Context, u *url.URL, p parameters) (transports.Conn, 
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	o, err := r.start(ctx, p)
+	o, err := r.start(ctx, u, p)
 	if err != nil {
 		return nil, err
 	}

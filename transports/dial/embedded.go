@@ -21,7 +21,8 @@ type Embedded interface {
 	transports.Conn
 	// Router is the router.
 	Router() *broker.Broker
-	// URL joins the same graph from elsewhere on this machine.
+	// URL joins the same graph from elsewhere on this machine, as another node with
+	// the same settings.
 	URL() string
 	// Environ is what a process needs in its environment to join the same graph:
 	// ZENOH_CONFIG_OVERRIDE, and on ROS 2 ROS_DOMAIN_ID and RMW_IMPLEMENTATION.
@@ -36,13 +37,22 @@ var (
 // own is a router with how to reach it.
 type own struct {
 	broker  *broker.Broker
-	url     string
+	url     *url.URL
 	environ []string
 }
 
 func (o *own) Router() *broker.Broker { return o.broker }
 
-func (o *own) URL() string { return o.url }
+func (o *own) URL() string { return o.url.String() }
+
+// set puts a parameter into the URL, or takes it out.
+func (o *own) set(name, value string) {
+	q := o.url.Query()
+	if q.Del(name); value != "" {
+		q.Set(name, value)
+	}
+	o.url.RawQuery = q.Encode()
+}
 
 func (o *own) Environ() []string { return append([]string(nil), o.environ...) }
 
@@ -59,7 +69,7 @@ func checkEmbedded(u *url.URL, p parameters) error {
 }
 
 // start starts the router if it is one of our own; else there is none to own.
-func (r *router) start(ctx context.Context, p parameters) (*own, error) {
+func (r *router) start(ctx context.Context, u *url.URL, p parameters) (*own, error) {
 	if !r.embedded {
 		return nil, nil
 	}
@@ -71,11 +81,14 @@ func (r *router) start(ctx context.Context, p parameters) (*own, error) {
 		return nil, fmt.Errorf("open %s: %w", p.address, err)
 	}
 	r.endpoint = b.Endpoint()
-	return &own{
+	o := &own{
 		broker:  b,
-		url:     strings.SplitN(p.address, ":", 2)[0] + "://" + strings.TrimPrefix(r.endpoint, "tcp/"),
+		url:     &url.URL{Scheme: u.Scheme, Host: strings.TrimPrefix(r.endpoint, "tcp/"), RawQuery: u.RawQuery},
 		environ: []string{`ZENOH_CONFIG_OVERRIDE=connect/endpoints=["` + r.endpoint + `"];listen/endpoints=["tcp/127.0.0.1:0"]`},
-	}, nil
+	}
+	o.set("router", "")
+	o.set("node", "")
+	return o, nil
 }
 
 // fail ends the router, if there is one, of a Conn that was not opened.
@@ -103,6 +116,6 @@ func (c *embeddedROS2) Close() error { return errors.Join(c.Conn.Close(), c.brok
 // inDomain is for nodes of a domain.
 func (o *own) inDomain(domain int) {
 	n := strconv.Itoa(domain)
-	o.url += "?domain=" + n
+	o.set("domain", n)
 	o.environ = append(o.environ, "ROS_DOMAIN_ID="+n, "RMW_IMPLEMENTATION=rmw_zenoh_cpp")
 }

@@ -38,7 +38,7 @@ func TestEmbeddedRouterForROS2(t *testing.T) {
 		t.Error("nothing heard")
 	}
 	g, _ := c.(transports.Grapher).Graph()
-	if want := []string{"/ns/harness", "/robospec"}; !slices.Equal(g.Nodes, want) {
+	if want := []string{"/ns/harness", "/ns/robospec"}; !slices.Equal(g.Nodes, want) {
 		t.Errorf("nodes %q, want %q", g.Nodes, want)
 	}
 	if e := c.Environ(); !slices.Contains(e, "ROS_DOMAIN_ID=5") || !slices.Contains(e, "RMW_IMPLEMENTATION=rmw_zenoh_cpp") || !strings.HasPrefix(e[0], "ZENOH_CONFIG_OVERRIDE=") {

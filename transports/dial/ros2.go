@@ -23,7 +23,7 @@ func openROS2Zenoh(ctx context.Context, u *url.URL, p parameters) (transports.Co
 	if err := p.done(); err != nil {
 		return nil, err
 	}
-	o, err := r.start(ctx, p)
+	o, err := r.start(ctx, u, p)
 	if err != nil {
 		return nil, err
 	}
