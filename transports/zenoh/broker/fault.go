@@ -109,16 +109,16 @@ func (e Effect) String() string {
 		if e.every > 0 {
 			return fmt.Sprintf("drop every %d.", e.every)
 		}
-		return fmt.Sprintf("drop %g%%", e.chance*100)
+		return fmt.Sprintf("drop %.4g%%", e.chance*100)
 	case delay:
 		if e.jitter > 0 {
 			return fmt.Sprintf("delay %v to %v", e.d, e.d+e.jitter)
 		}
 		return fmt.Sprintf("delay %v", e.d)
 	case duplicate:
-		return fmt.Sprintf("duplicate %g%%", e.chance*100)
+		return fmt.Sprintf("duplicate %.4g%%", e.chance*100)
 	case reorder:
-		return fmt.Sprintf("reorder %g%%", e.chance*100)
+		return fmt.Sprintf("reorder %.4g%%", e.chance*100)
 	}
 	return "nothing"
 }
@@ -141,6 +141,7 @@ type Fault struct {
 	undo func() // once
 
 	seen, changed atomic.Uint64
+	kept          func() uint64 // of a fault in a link, instead of the two
 	once          sync.Once
 	unchanged     error
 
@@ -185,8 +186,20 @@ func (f *Fault) String() string { return f.what }
 // Seen is how many messages met its rule so far, once for each reader; Changed is
 // how many of them it changed. What a stall or a half-open link holds up counts in
 // messages towards the link and in batches from it.
-func (f *Fault) Seen() uint64    { return f.seen.Load() }
-func (f *Fault) Changed() uint64 { return f.changed.Load() }
+func (f *Fault) Seen() uint64 {
+	if f.kept != nil {
+		return f.kept()
+	}
+	return f.seen.Load()
+}
+
+// Changed is described with Seen.
+func (f *Fault) Changed() uint64 {
+	if f.kept != nil {
+		return f.kept()
+	}
+	return f.changed.Load()
+}
 
 // UnchangedError is a fault that changed nothing while it lasted, so that what was
 // observed under it proves nothing.
@@ -210,8 +223,8 @@ func (f *Fault) Undo() error {
 	f.once.Do(func() {
 		first = true
 		f.undo()
-		if f.changed.Load() == 0 {
-			f.unchanged = &UnchangedError{f.what, f.seen.Load()}
+		if f.Changed() == 0 {
+			f.unchanged = &UnchangedError{f.what, f.Seen()}
 		}
 	})
 	if first {

@@ -1,6 +1,9 @@
 package broker
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Stall stops reading from the link and writing to it, as when the network in
 // between stands still, until the fault is undone. Its lease does not run
@@ -28,7 +31,9 @@ func (l *Link) fault(what string, inStalls, inMutes, outStalls, outMutes int) (*
 	if err := l.Err(); err != nil {
 		return nil, fmt.Errorf("%s: it has ended: %w", what, err)
 	}
-	kept := func() (n uint64) {
+	// Counters run on when others disturb the link, so each fault has a beginning
+	// and an end.
+	count := func() (n uint64) {
 		l.rx.mu.Lock()
 		if inStalls+inMutes > 0 {
 			n += l.rx.kept
@@ -41,11 +46,21 @@ func (l *Link) fault(what string, inStalls, inMutes, outStalls, outMutes int) (*
 		l.out.mu.Unlock()
 		return n
 	}
-	before := kept()
+	var mu sync.Mutex
+	began, over, kept := count(), false, uint64(0)
+	f.kept = func() uint64 {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			kept = count() - began
+		}
+		return kept
+	}
 	f.undo = func() {
-		n := kept() - before
-		f.seen.Store(n)
-		f.changed.Store(n)
+		f.kept()
+		mu.Lock()
+		over = true
+		mu.Unlock()
 		l.change(-inStalls, -inMutes)
 		l.out.change(-outStalls, -outMutes)
 		l.b.unhook(f)

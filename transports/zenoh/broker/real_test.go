@@ -15,8 +15,10 @@ import (
 
 // modes are the roles in which a real program joins a broker.
 var modes = map[string]func(tb testing.TB, endpoint string) *testenv.ZenohPeer{
-	"client": func(tb testing.TB, endpoint string) *testenv.ZenohPeer { return testenv.StartZenohPeer(tb, endpoint, "") },
-	"peer":   testenv.StartZenohPeerInPeerMode,
+	"client": func(tb testing.TB, endpoint string) *testenv.ZenohPeer {
+		return testenv.StartZenohPeer(tb, endpoint, "")
+	},
+	"peer": testenv.StartZenohPeerInPeerMode,
 }
 
 // inModes runs a test with two real programs in each pair of roles.
