@@ -283,6 +283,7 @@ func (l *Link) handshake() error {
 		return err
 	}
 	if err := l.b.join(l); err != nil {
+		o.clear()
 		return err
 	}
 	o.flush()

@@ -224,6 +224,13 @@ func (o *outbox) makeRoom() {
 	}
 }
 
+// clear forgets what was not written.
+func (o *outbox) clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pending, o.batch = nil, -1
+}
+
 // kill drops what was not written and frees who waits for room.
 func (o *outbox) kill() {
 	o.mu.Lock()

@@ -1,6 +1,9 @@
 package broker
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/robospec/robospec/internal/zenoh/keyexpr"
 	"github.com/robospec/robospec/internal/zenoh/wire"
 )
@@ -377,11 +380,11 @@ func (b *Broker) answer(l *Link, k kind, id uint32, i *interest) {
 		}
 		return
 	}
-	for key, e := range b.index[k] {
+	for _, key := range slices.Sorted(maps.Keys(b.index[k])) {
 		if !i.matches(k, key) {
 			continue
 		}
-		info, is := e.seen(k, l)
+		info, is := b.index[k][key].seen(k, l)
 		if !is {
 			continue
 		}
