@@ -10,7 +10,8 @@
 //	ros2+zenoh:?router=embedded
 //
 // Parameters follow a question mark: node=NAME names the participant where a
-// wire shows names, lease=DURATION is Zenoh's lease. ROS 2 has domain=N (by
+// wire shows names, lease=DURATION is Zenoh's lease, seed=N that of an embedded
+// router's faults. ROS 2 has domain=N (by
 // default what ROS_DOMAIN_ID says, else 0), namespace=/NS for that of the node,
 // and distro=humble for nodes of Humble, which have no type hashes.
 package dial
@@ -24,6 +25,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -139,6 +141,7 @@ func openZenoh(ctx context.Context, u *url.URL, p parameters) (transports.Conn, 
 // router is how a URL says to reach a Zenoh router.
 type router struct {
 	embedded bool // one of our own, which start starts
+	seed     uint64
 	endpoint string
 	tls      *tls.Config
 	lease    time.Duration
@@ -152,6 +155,11 @@ func routerOf(u *url.URL, p parameters) (r router, err error) {
 	}
 	if p.query.Has("router") {
 		r.embedded = true
+		if s := p.take("seed"); s != "" {
+			if r.seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+				return r, bad(p.address, "seed=%s is no number", s)
+			}
+		}
 		return r, checkEmbedded(u, p)
 	}
 	host, port := u.Hostname(), u.Port()

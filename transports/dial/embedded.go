@@ -76,7 +76,7 @@ func (r *router) start(ctx context.Context, u *url.URL, p parameters) (*own, err
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	b, err := broker.Listen(ctx, broker.Config{})
+	b, err := broker.Listen(ctx, broker.Config{Seed: r.seed})
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", p.address, err)
 	}
@@ -87,6 +87,7 @@ func (r *router) start(ctx context.Context, u *url.URL, p parameters) (*own, err
 		environ: []string{`ZENOH_CONFIG_OVERRIDE=connect/endpoints=["` + r.endpoint + `"];listen/endpoints=["tcp/127.0.0.1:0"]`},
 	}
 	o.set("router", "")
+	o.set("seed", "")
 	o.set("node", "")
 	return o, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestEmbeddedRouter(t *testing.T) {
-	one, other := open(t, "zenoh:?router=embedded&lease=5s").(dial.Embedded), open(t, "zenoh:?router=embedded")
+	one, other := open(t, "zenoh:?router=embedded&lease=5s&seed=7").(dial.Embedded), open(t, "zenoh:?router=embedded")
 	if !hear(t, one, open(t, one.URL())) {
 		t.Error("nothing heard")
 	}
@@ -100,6 +100,8 @@ func TestRefusedEmbeddedURLs(t *testing.T) {
 	for u, part := range map[string]string{
 		"zenoh:?router=other":                   "router=other",
 		"zenoh:?router=":                        "router= is none",
+		"zenoh:?router=embedded&seed=x":         "seed=x is no number",
+		"zenoh://h?seed=1":                      `"seed"`,
 		"zenoh://h?router=embedded":             "leave out its host",
 		"zenoh:x?router=embedded":               "leave out its host",
 		"ros2+zenoh://h:1?router=embedded":      "leave out its host",
