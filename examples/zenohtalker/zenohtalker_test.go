@@ -1,9 +1,11 @@
 // Package zenohtalker tests talker.py, a Python program that uses eclipse-zenoh
 // and knows nothing of robospec. Each spec starts it and ends it. The router is
-// the one that ROBOSPEC_GRAPH names, or one of our own.
+// the one that ROBOSPEC_GRAPH names, zenoh:?router=embedded for one in each spec,
+// or a real one that the tests start.
 package zenohtalker_test
 
 import (
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -60,7 +62,9 @@ var _ = Describe("the talker", func() {
 		states = fixtures.Subscribe[state](rig, "/talker/state", harness.JSON[state]())
 		adder = fixtures.NewClient(rig, "/talker/add", add)
 
-		endpoint := "tcp/" + strings.TrimPrefix(router, "zenoh://")
+		at, err := url.Parse(rig.URL())
+		Expect(err).NotTo(HaveOccurred())
+		endpoint := "tcp/" + at.Host
 		talker = fixtures.Process(rig, exec.Command(python, "talker.py", endpoint))
 		Expect(talker.Stdout()).To(ReceiveWithin(10*time.Second, "ready"))
 		fixtures.WaitForSubscribers(rig, command, 1)
