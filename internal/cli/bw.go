@@ -22,7 +22,7 @@ the mean size of a message. What the wire adds to a message is not counted.
 mean-size or messages; it may be given several times. All must hold.`,
 		Example: `  robospec topic bw /image
   robospec topic bw /image --for 5s --expect '<20MB/s' --expect 'size<=1MiB'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			expected, err := expectations(wf.expect, false, figures...)
 			if err := firstOf(err, wf.check, wf.ends); err != nil {
@@ -92,7 +92,7 @@ func (m *bw) tell(st measure.Stretch) ([]string, error) {
 	low, high := m.extremes()
 	mean, err := m.sizes.Mean()
 	return []string{fmt.Sprintf("%s: %s/s ± %s/s (%s in %s; a message is %s, from %s to %s)",
-		st.Topic, amount(x), amount(pm), count(m.sizes.Len(), "message"), short(st.Duration()), amount(mean), amount(low), amount(high))}, err
+		st.Topic, amount(x, 4), amount(pm, 2), count(m.sizes.Len(), "message"), short(st.Duration()), amount(mean, 4), amount(low, 4), amount(high, 4))}, err
 }
 
 // extremes are those of at least one message.

@@ -38,7 +38,7 @@ a field of the response with its bound; it may be given several times. All must
 hold.`,
 		Example: `  robospec service call /reset
   robospec service call /arm std_srvs/srv/SetBool '{data: true}' --expect '<100ms' --expect 'success==true'`,
-		Args: cobra.RangeArgs(1, 3),
+		Args: takes(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := resolve(args[0])
 			if err := firstOf(err, func() error { return c.read(args[1:]) }); err != nil {
@@ -252,7 +252,7 @@ func (c *call) ask(s *session, name string, d *callDocument) (v any, took time.D
 		return nil, 0, c.unserved(s, name)
 	case undecodable:
 		return nil, 0, failf("the response of %s cannot be decoded: %v", name, bad)
-	case s.ctx.Err() != nil:
+	case s.interrupted():
 		return nil, 0, &measure.Inconclusive{Reason: "interrupted before " + name + " answered"}
 	case waiting.Err() != nil:
 		return nil, 0, failf("%s did not answer within %v", name, c.length)

@@ -36,7 +36,7 @@ or a percentile such as p95 by name; it may be given several times. A percentile
 needs enough messages: 59 for p95, 299 for p99.`,
 		Example: `  robospec topic delay /scan --for 5s --expect '<20ms'
   robospec topic delay /scan --stamp header --count 300 --expect 'p99<50ms'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			expected, err := expectations(wf.expect, true, figures...)
 			if err := firstOf(err, wf.check, wf.ends); err != nil {

@@ -41,7 +41,7 @@ and what could not be decoded, is inconclusive.`,
   robospec topic echo /odom --for 10s --expect 'pose.pose.position.x>0.5'
   robospec topic echo /joint_states --field 'position[name=elbow]'
   robospec topic echo /mode --for 5s --expect 'data==AUTO'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, err := resolve(args[0])
 			if err := firstOf(err, e.read, wf.ends); err != nil {
@@ -285,11 +285,10 @@ func (e *echo) verdict(s *session, w *watched, st measure.Stretch) error {
 
 // missing is what was to come and did not, nil if all did.
 func (e *echo) missing(s *session, w *watched, st measure.Stretch) error {
-	interrupted := s.ctx.Err() != nil
 	switch {
 	case e.matched, len(e.expected) == 0 && e.wf.count > 0 && e.n == e.wf.count:
 		return nil
-	case len(e.expected) == 0 && (interrupted || e.wf.count == 0 && e.n > 0):
+	case len(e.expected) == 0 && (s.interrupted() || e.wf.count == 0 && e.n > 0):
 		return nil
 	}
 	if err := st.Untrusted(); err != nil {
@@ -300,7 +299,7 @@ func (e *echo) missing(s *session, w *watched, st measure.Stretch) error {
 		wanted = fmt.Sprintf("%d of %s", e.n, count(e.wf.count, "message"))
 	}
 	switch {
-	case interrupted:
+	case s.interrupted():
 		return &measure.Inconclusive{Reason: fmt.Sprintf("interrupted after %s; until then %s", short(st.Duration()), wanted)}
 	case e.n == 0:
 		err := w.silence(st)

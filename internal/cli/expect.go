@@ -161,12 +161,12 @@ func valueText(q bound.Quantity, x, plusMinus float64) string {
 	case bound.Duration:
 		return short(time.Duration(x))
 	case bound.Size:
-		return amount(x)
+		return amount(x, 4)
 	case bound.Bandwidth:
 		if plusMinus > 0 {
-			pm = " ± " + amount(plusMinus) + "/s"
+			pm = " ± " + amount(plusMinus, 2) + "/s"
 		}
-		return amount(x) + "/s" + pm
+		return amount(x, 4) + "/s" + pm
 	}
 	return fmt.Sprint(x)
 }

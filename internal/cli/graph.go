@@ -40,6 +40,19 @@ func onGraph(use, short string, f *graphFlags, commands ...*cobra.Command) *cobr
 	return c
 }
 
+// urls are those of the graphs there are from the command line.
+const urls = "ros2+zenoh://HOST:7447?domain=N, zenoh://HOST:7447, or either with +tls before the ://"
+
+// takes is what a command is answered with that gets fewer or more arguments.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return misusef("it got %s; write %s", count(len(args), "argument"), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
 // hidden is how this process is named where a wire shows names. As ros2 does,
 // names that begin with an underscore are not listed.
 func hidden() string { return fmt.Sprintf("_robospec_%d", os.Getpid()) }
@@ -72,13 +85,16 @@ func (f *graphFlags) on(cmd *cobra.Command, judged bool, do func(*session) error
 	patient, cancel := context.WithTimeoutCause(ctx, max(f.timeout, time.Second), fmt.Errorf("it did not answer within --timeout %v", f.timeout))
 	defer cancel()
 	conn, err := f.open(patient, address)
-	switch {
-	case errors.Is(err, dial.ErrURL):
-		return misusef("--graph: %v", err)
-	case err != nil && ctx.Err() == nil:
-		return &measure.Inconclusive{Reason: err.Error(), Err: err, Remedy: "start what is to be reached, or correct --graph"}
-	case err != nil:
-		return &measure.Inconclusive{Reason: "interrupted before the graph was reached", Err: err}
+	if err != nil {
+		why := strings.ReplaceAll(err.Error(), address, f.address)
+		switch {
+		case errors.Is(err, dial.ErrURL):
+			why, _, _ = strings.Cut(why, "; write inproc:")
+			return misusef("%s; write %s", why, urls)
+		case ctx.Err() != nil:
+			return &measure.Inconclusive{Reason: "interrupted before the graph was reached", Err: err}
+		}
+		return &measure.Inconclusive{Reason: why, Err: err, Remedy: "start what is to be reached, or correct --graph"}
 	}
 	rig := harness.New(conn, harness.Config{})
 	rig.Timeline().Until(ctx)
@@ -89,6 +105,9 @@ func (f *graphFlags) on(cmd *cobra.Command, judged bool, do func(*session) error
 	}
 	return out.err
 }
+
+// interrupted reports whether Ctrl-C, or a reader that has gone, ended the command.
+func (s *session) interrupted() bool { return s.ctx.Err() != nil }
 
 // explained turns an error into what it means for the exit code.
 func explained(err error) error {
@@ -107,7 +126,7 @@ func explained(err error) error {
 // target is the URL to open.
 func (f *graphFlags) target() (string, error) {
 	if f.address == "" {
-		return "", misusef("which graph? Write --graph zenoh://HOST:7447 or another URL, or set ROBOSPEC_GRAPH")
+		return "", misusef("which graph? Give its URL with --graph or in ROBOSPEC_GRAPH: %s", urls)
 	}
 	if f.timeout <= 0 {
 		return "", misusef("--timeout %v: the time to look must be positive, such as 2s", f.timeout)
@@ -117,9 +136,12 @@ func (f *graphFlags) target() (string, error) {
 		return f.address, nil //nolint:nilerr // who opens it says what is wrong
 	}
 	if u.Scheme == "inproc" {
-		return "", misusef("--graph %s is the memory of one process, and this one has nobody else in it; give the URL of a wire, such as zenoh://HOST:7447", f.address)
+		return "", misusef("--graph %s is the memory of one process, and this one has nobody else in it; give the URL of a wire: %s", f.address, urls)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
+	if query.Has("router") {
+		return "", misusef("--graph %s would start a router of its own, which nobody else has joined; give the URL of one that runs: %s", f.address, urls)
+	}
 	if err != nil || u.Scheme == "" || query.Has("node") {
 		return f.address, nil //nolint:nilerr // likewise
 	}

@@ -27,7 +27,7 @@ may be given several times. All must hold.`,
 		Example: `  robospec topic hz /odom
   robospec topic hz /odom --for 2s --expect '50±1' --expect 'max-gap<40ms'
   robospec topic hz /odom --count 100 --expect '>=49' --json`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			expected, err := expectations(wf.expect, false, figures...)
 			if err := firstOf(err, wf.check, wf.ends); err != nil {

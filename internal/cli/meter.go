@@ -146,14 +146,15 @@ func (s *session) report(w *watched, st measure.Stretch, wf *watchFlags, expecte
 	})
 	c.tell(s.printer)
 	s.object(m.document(c, st))
-	if len(expected) == 0 && unknown != nil {
-		if s.ctx.Err() != nil { // nobody waits for a figure any more
-			s.printf("%v", unknown)
-			return nil
-		}
+	switch {
+	case len(expected) > 0:
+		return c.exit()
+	case unknown != nil && !s.interrupted():
 		return inconclusive(unknown)
+	case unknown != nil: // and nobody waits for a figure any more
+		s.printf("%v", unknown)
 	}
-	return c.exit()
+	return nil
 }
 
 // in is a pointer to x in the base unit of JSON, nil for an error.

@@ -35,7 +35,7 @@ does not keep them apart. Names that begin with an underscore are hidden.
 until it holds.`,
 		Example: `  robospec node list
   robospec node list --timeout 10s --expect 'nodes>=3'`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			expected, err := expectations(expect, false, figure{"nodes", bound.Number})
 			if err != nil {
@@ -106,7 +106,7 @@ func nodeInfoCommand(f *graphFlags) *cobra.Command {
 for up to --timeout, and fails if it is not there then.`,
 		Example: `  robospec node info /turtlesim
   robospec node info /turtlesim --timeout 10s >/dev/null && echo it runs`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			node, err := resolve(args[0])
 			if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,12 +35,14 @@ func (p *printer) object(v any) {
 	if !p.json {
 		return
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is read by people and scripts, not by browsers
+	if err := e.Encode(v); err != nil {
 		p.err = errors.Join(p.err, err)
 		return
 	}
-	p.write(append(b, '\n'))
+	p.write(b.Bytes())
 }
 
 func (p *printer) write(b []byte) {
@@ -68,17 +71,18 @@ func short(d time.Duration) string {
 	return d.Round(unit).String()
 }
 
-// amount is a number of bytes with a decimal prefix.
-func amount(bytes float64) string {
-	for _, u := range []struct {
-		name   string
-		factor float64
-	}{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
-		if bytes >= u.factor {
-			return fmt.Sprintf("%.4g %s", bytes/u.factor, u.name)
-		}
+// amount is a number of bytes, to so many digits, with a decimal prefix.
+func amount(bytes float64, digits int) string {
+	unit, factor := "B", 1.0
+	switch {
+	case bytes >= 1e9:
+		unit, factor = "GB", 1e9
+	case bytes >= 1e6:
+		unit, factor = "MB", 1e6
+	case bytes >= 1e3:
+		unit, factor = "kB", 1e3
 	}
-	return fmt.Sprintf("%.4g B", bytes)
+	return fmt.Sprintf("%.*g %s", digits, bytes/factor, unit)
 }
 
 // stampText is an instant for people and for JSON: RFC 3339 in UTC, "" for none.

@@ -27,7 +27,7 @@ Ctrl-C.`,
 		Example: `  robospec topic pub /cmd_vel geometry_msgs/msg/Twist '{linear: {x: 0.5}}'
   robospec topic pub /cmd_vel geometry_msgs/msg/Twist '{linear: {x: 0.5}}' --rate 10 --for 3s
   robospec topic pub /map_name std_msgs/msg/String 'data: hall' --latched --for 1h --subscriptions 0`,
-		Args: cobra.RangeArgs(2, 3),
+		Args: takes(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, err := resolve(args[0])
 			if err := firstOf(err, func() error { return p.check(cmd) }); err != nil {
@@ -151,12 +151,12 @@ func (p *pub) run(s *session, topic string) error {
 		return err
 	}
 	if p.subscriptions > 0 {
-		if err := out.WaitForSubscribers(patient, p.subscriptions); err != nil && s.ctx.Err() == nil && s.rig.Err() == nil {
+		if err := out.WaitForSubscribers(patient, p.subscriptions); err != nil && !s.interrupted() && s.rig.Err() == nil {
 			return p.unheard(s, topic, err)
 		}
 	}
 	published, err := p.publish(s, out, b)
-	if s.ctx.Err() != nil {
+	if s.interrupted() {
 		err = nil // Ctrl-C
 	}
 	d := pubDocument{Topic: topic, Type: typ.Name, Published: published, Size: len(b)}

@@ -28,7 +28,7 @@ func serviceListCommand(f *graphFlags) *cobra.Command {
 		Short: "List the services of the graph",
 		Long: `List the services of the graph: name, type, how many serve and call. It is the
 graph of when it has stood still for a fifth of a second, or at --timeout.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.on(cmd, false, func(s *session) error {
 				g, err := s.settledGraph()
@@ -71,7 +71,7 @@ either within --timeout.
 until all hold.`,
 		Example: `  robospec service info /reset
   robospec service info /reset --timeout 10s --expect 'servers==1'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := resolve(args[0])
 			if err != nil {

@@ -30,7 +30,7 @@ func topicListCommand(f *graphFlags) *cobra.Command {
 		Short: "List the topics of the graph",
 		Long: `List the topics of the graph: name, type, how many publish and subscribe. It is
 the graph of when it has stood still for a fifth of a second, or at --timeout.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.on(cmd, false, func(s *session) error {
 				g, err := s.settledGraph()
@@ -86,7 +86,7 @@ within --timeout.
 for up to --timeout until all hold.`,
 		Example: `  robospec topic info /cmd_vel
   robospec topic info /cmd_vel --timeout 10s --expect 'subscriptions>=1' --expect 'cannot-hear==0'`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, err := resolve(args[0])
 			if err != nil {

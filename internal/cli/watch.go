@@ -65,6 +65,9 @@ type watched struct {
 // typesOn waits for a publisher of the topic and returns the types of all. Where
 // the wire has no graph it knows of none.
 func (s *session) typesOn(topic, want string) ([]transports.Type, error) {
+	if _, _, shown := s.graph(); !shown {
+		return nil, nil
+	}
 	g, ok, err := s.waitForGraph(func(g transports.Graph) bool {
 		for _, e := range endpointsOf(g, topic, transports.PublisherEndpoint) {
 			if want == "" || e.Type.Name == want {
@@ -73,9 +76,6 @@ func (s *session) typesOn(topic, want string) ([]transports.Type, error) {
 		}
 		return false
 	})
-	if g.Nodes == nil && err != nil && s.rig.Err() == nil {
-		return nil, nil // no graph, so nothing is to be learnt from it
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *session) typesOn(topic, want string) ([]transports.Type, error) {
 	switch {
 	case ok:
 		return types, nil
-	case s.ctx.Err() != nil:
+	case s.interrupted():
 		return nil, &measure.Inconclusive{Reason: "interrupted before anybody published " + topic}
 	case len(publishers) == 0:
 		return nil, s.unpublished(g, topic)
@@ -212,7 +212,7 @@ func (w *watched) watch(of harness.Observed, length time.Duration, each func(mea
 			return obs.Stretch(true), nil
 		case harness.Cut:
 			st := until(time.Now())
-			if w.s.ctx.Err() != nil { // what was seen until then is whole
+			if w.s.interrupted() { // what was seen until then is whole
 				st.Cut = nil
 				return st, nil
 			}

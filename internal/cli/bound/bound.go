@@ -49,19 +49,21 @@ func operators() []string {
 	return []string{">=", "≥", "<=", "≤", "==", "!=", "≠", "=>", "=<", ">", "<", "="}
 }
 
-// Parse reads a bound of q. An error says what to write instead.
+// Parse reads a bound of q. An error says what is wrong with it and what to write
+// instead; the caller says where it stands.
 func Parse(s string, q Quantity) (Bound, error) {
-	b, err := parse(strings.TrimSpace(s), q)
+	s = strings.TrimSpace(s)
+	b, err := parse(s, q)
 	if err != nil {
-		return Bound{}, fmt.Errorf("bound %q: %w", s, err)
+		return Bound{}, err
 	}
-	b.text = strings.TrimSpace(s)
+	b.text = s
 	return b, nil
 }
 
 func parse(s string, q Quantity) (Bound, error) {
 	if s == "" {
-		return Bound{}, fmt.Errorf("it is empty; write %s", forms(q, "50"))
+		return Bound{}, fmt.Errorf("a bound is missing; write %s", forms(q, "50"))
 	}
 	for _, op := range operators() {
 		rest, ok := strings.CutPrefix(s, op)

@@ -54,7 +54,7 @@ func ParseValue(s string) (Value, error) {
 		}
 		rest = strings.TrimSpace(rest)
 		if rest == "" {
-			return Value{}, fmt.Errorf("bound %q: behind %s, a value is missing", s, op)
+			return Value{}, fmt.Errorf("behind %s, a value is missing", op)
 		}
 		if n := numberLen(rest); n == len(rest) {
 			break
@@ -63,7 +63,7 @@ func ParseValue(s string) (Value, error) {
 		if strings.HasPrefix(rest, `"`) {
 			text, err := strconv.Unquote(rest)
 			if err != nil {
-				return Value{}, fmt.Errorf("bound %q: behind %s, the text in quotes does not end or has a wrong escape", s, op)
+				return Value{}, fmt.Errorf("behind %s, the text in quotes does not end or has a wrong escape", op)
 			}
 			v.text = text
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Quantity is what a bound is of. It says which units a number may have, and
@@ -113,9 +114,11 @@ func (q Quantity) parse(s string) (parsed, error) {
 	if len(units) == 0 {
 		return parsed{}, fmt.Errorf("%q is no number: it has no unit and ends after %s", s, p.text)
 	}
-	names := make([]string, len(units))
-	for i, u := range units {
-		names[i] = u.name
+	var names []string
+	for _, u := range units {
+		if u.name[0] < utf8.RuneSelf { // the two letters µ are us, too
+			names = append(names, u.name)
+		}
 	}
 	return parsed{}, fmt.Errorf("%q is no unit of %s; there are %s", p.unit, q, strings.Join(names, ", "))
 }
