@@ -379,7 +379,7 @@ func TestTLS(t *testing.T) {
 }
 
 func TestRefusedNames(t *testing.T) {
-	c := dial(t, testenv.ZenohRouter(t))
+	c := dial(t, embedded(t))
 	var bad *transports.NameError
 	for _, name := range []string{"a#b", "a?b", "a$b", "a**", "*a"} {
 		if _, err := c.Subscribe(testenv.Soon(t), name, transports.Type{}, transports.QoS{}, func(transports.Sample) {}); !errors.As(err, &bad) || bad.Name != name {

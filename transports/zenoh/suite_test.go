@@ -13,6 +13,7 @@ import (
 	"github.com/robospec/robospec/transports"
 	"github.com/robospec/robospec/transports/transporttest"
 	"github.com/robospec/robospec/transports/zenoh"
+	"github.com/robospec/robospec/transports/zenoh/broker"
 	"go.uber.org/goleak"
 )
 
@@ -68,8 +69,21 @@ func newCable(t transporttest.TB, router string) *cable {
 	return c
 }
 
-func TestSuite(t *testing.T) {
-	router := testenv.ZenohRouter(t)
+// embedded is a router in this process, for what needs no real one.
+func embedded(tb testing.TB) string {
+	tb.Helper()
+	b, err := broker.Listen(tb.Context(), broker.Config{})
+	testenv.Must(tb, err)
+	tb.Cleanup(func() { testenv.Must(tb, b.Close()) })
+	return b.Endpoint()
+}
+
+func TestSuite(t *testing.T) { runSuite(t, embedded(t)) }
+
+func TestSuiteThroughARealRouter(t *testing.T) { runSuite(t, testenv.ZenohRouter(t)) }
+
+func runSuite(t *testing.T, router string) {
+	t.Helper()
 	var mu sync.Mutex
 	cables := map[transports.Conn]*cable{}
 	transporttest.Run(t, transporttest.Wire{

@@ -117,7 +117,7 @@ func TestBeHeardByAForeignSubscriber(t *testing.T) {
 }
 
 func TestLargeMessagesBetweenSessions(t *testing.T) {
-	at := testenv.ZenohRouter(t)
+	at := embedded(t)
 	got := subscribe(t, dial(t, at, session.Config{}), "big")
 	p := publisher(t, dial(t, at, session.Config{}), "big", session.PublisherConfig{})
 	for n := 49_090; n < 49_160; n++ { // around one batch
@@ -129,7 +129,7 @@ func TestLargeMessagesBetweenSessions(t *testing.T) {
 }
 
 func TestMessageBeyondTheLimitCostsTheLink(t *testing.T) {
-	at := testenv.ZenohRouter(t)
+	at := embedded(t)
 	s := dial(t, at, session.Config{MaxMessage: 100_000})
 	subscribe(t, s, "big")
 	p := publisher(t, dial(t, at, session.Config{}), "big", session.PublisherConfig{})
@@ -295,7 +295,7 @@ func TestAnswerForeignQueries(t *testing.T) {
 }
 
 func TestRouterGivesUpWaiting(t *testing.T) {
-	at := testenv.ZenohRouter(t)
+	at := embedded(t)
 	s, r := dial(t, at, session.Config{}), dial(t, at, session.Config{})
 	_, err := s.Queryable(testenv.Soon(t), "hold", true, func(*session.Request) {})
 	testenv.Must(t, err)
@@ -430,7 +430,7 @@ func TestMatchingOfOthers(t *testing.T) {
 }
 
 func TestOneMessageManySubscriptions(t *testing.T) {
-	at := testenv.ZenohRouter(t)
+	at := embedded(t)
 	s := dial(t, at, session.Config{})
 	p := publisher(t, dial(t, at, session.Config{}), "a/b", session.PublisherConfig{})
 	var all []<-chan session.Sample
@@ -485,7 +485,7 @@ func TestOverTLS(t *testing.T) {
 }
 
 func TestSameIDTwice(t *testing.T) {
-	at := testenv.ZenohRouter(t)
+	at := embedded(t)
 	s := dial(t, at, session.Config{})
 	loc, err := link.ParseLocator(at)
 	testenv.Must(t, err)

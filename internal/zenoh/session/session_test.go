@@ -8,10 +8,20 @@ import (
 	"github.com/robospec/robospec/internal/testenv"
 	"github.com/robospec/robospec/internal/zenoh/link"
 	"github.com/robospec/robospec/internal/zenoh/session"
+	"github.com/robospec/robospec/transports/zenoh/broker"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// embedded is a router in this process, for what needs no real one.
+func embedded(tb testing.TB) string {
+	tb.Helper()
+	b, err := broker.Listen(context.Background(), broker.Config{})
+	testenv.Must(tb, err)
+	tb.Cleanup(func() { testenv.Must(tb, b.Close()) })
+	return b.Endpoint()
+}
 
 // dial opens a session with the peer at endpoint, for the length of the test.
 func dial(tb testing.TB, endpoint string, c session.Config) *session.Session {
