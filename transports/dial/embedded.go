@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/robospec/robospec/transports"
@@ -24,9 +23,6 @@ type Embedded interface {
 	// URL joins the same graph from elsewhere on this machine, as another node with
 	// the same settings.
 	URL() string
-	// Environ is what a process needs in its environment to join the same graph:
-	// ZENOH_CONFIG_OVERRIDE, and on ROS 2 ROS_DOMAIN_ID and RMW_IMPLEMENTATION.
-	Environ() []string
 }
 
 var (
@@ -36,9 +32,8 @@ var (
 
 // own is a router with how to reach it.
 type own struct {
-	broker  *broker.Broker
-	url     *url.URL
-	environ []string
+	broker *broker.Broker
+	url    *url.URL
 }
 
 func (o *own) Router() *broker.Broker { return o.broker }
@@ -53,8 +48,6 @@ func (o *own) set(name, value string) {
 	}
 	o.url.RawQuery = q.Encode()
 }
-
-func (o *own) Environ() []string { return append([]string(nil), o.environ...) }
 
 func checkEmbedded(u *url.URL, p parameters) error {
 	switch r := p.take("router"); {
@@ -82,9 +75,8 @@ func (r *router) start(ctx context.Context, u *url.URL, p parameters) (*own, err
 	}
 	r.endpoint = b.Endpoint()
 	o := &own{
-		broker:  b,
-		url:     &url.URL{Scheme: u.Scheme, Host: strings.TrimPrefix(r.endpoint, "tcp/"), RawQuery: u.RawQuery},
-		environ: []string{`ZENOH_CONFIG_OVERRIDE=connect/endpoints=["` + r.endpoint + `"];listen/endpoints=["tcp/127.0.0.1:0"]`},
+		broker: b,
+		url:    &url.URL{Scheme: u.Scheme, Host: strings.TrimPrefix(r.endpoint, "tcp/"), RawQuery: u.RawQuery},
 	}
 	o.set("router", "")
 	o.set("seed", "")
@@ -113,10 +105,3 @@ type embeddedROS2 struct {
 }
 
 func (c *embeddedROS2) Close() error { return errors.Join(c.Conn.Close(), c.broker.Close()) }
-
-// inDomain is for nodes of a domain.
-func (o *own) inDomain(domain int) {
-	n := strconv.Itoa(domain)
-	o.set("domain", n)
-	o.environ = append(o.environ, "ROS_DOMAIN_ID="+n, "RMW_IMPLEMENTATION=rmw_zenoh_cpp")
-}

@@ -22,9 +22,6 @@ func TestEmbeddedRouter(t *testing.T) {
 	if !hear(t, one, one) || len(got) > 0 {
 		t.Error("two embedded routers are one graph")
 	}
-	if e := one.Environ(); len(e) != 1 || !strings.Contains(e[0], `ZENOH_CONFIG_OVERRIDE=connect/endpoints=["`+one.Router().Endpoint()+`"]`) {
-		t.Errorf("environment %q", e)
-	}
 	for _, c := range []any{one, other} {
 		if _, ok := c.(transports.Lifer); !ok {
 			t.Errorf("%T does not tell life", c)
@@ -40,42 +37,6 @@ func TestEmbeddedRouterForROS2(t *testing.T) {
 	g, _ := c.(transports.Grapher).Graph()
 	if want := []string{"/ns/harness", "/ns/robospec"}; !slices.Equal(g.Nodes, want) {
 		t.Errorf("nodes %q, want %q", g.Nodes, want)
-	}
-	if e := c.Environ(); !slices.Contains(e, "ROS_DOMAIN_ID=5") || !slices.Contains(e, "RMW_IMPLEMENTATION=rmw_zenoh_cpp") || !strings.HasPrefix(e[0], "ZENOH_CONFIG_OVERRIDE=") {
-		t.Errorf("environment %q", e)
-	}
-}
-
-// TestEnvironment starts a node that knows nothing but its environment.
-func TestEnvironment(t *testing.T) {
-	c := open(t, "ros2+zenoh:?router=embedded&domain=5").(dial.Embedded)
-	for _, e := range c.Environ() {
-		name, value, _ := strings.Cut(e, "=")
-		t.Setenv(name, value)
-	}
-	const node = `
-import os, sys, zenoh_ros2_sdk as sdk
-p = sdk.ROS2Publisher(topic="/chatter", msg_type="std_msgs/msg/String", msg_definition="string data", node_name="talker")
-print("ready", flush=True)
-sys.stdin.read()
-os._exit(0)
-`
-	testenv.ROSPython(t)
-	p := testenv.StartPython(t, node)
-	if got := p.Line(); got != "ready" {
-		t.Fatal(got)
-	}
-	ctx := testenv.Soon(t)
-	for {
-		g, changed := c.(transports.Grapher).Graph()
-		if slices.Contains(g.Nodes, "/talker") {
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			t.Fatalf("the node did not join: %q", g.Nodes)
-		}
 	}
 }
 

@@ -33,7 +33,7 @@ func openROS2Zenoh(ctx context.Context, u *url.URL, p parameters) (transports.Co
 		return nil, o.fail(fmt.Errorf("open %s: %w", p.address, err))
 	}
 	if o != nil {
-		o.inDomain(c.Domain)
+		o.set("domain", strconv.Itoa(c.Domain))
 		return &embeddedROS2{conn, o}, nil
 	}
 	return conn, nil
