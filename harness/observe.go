@@ -395,7 +395,7 @@ func (o *Observation) Stretch(steady bool) measure.Stretch {
 
 func (o *Observation) stretch(from Mark) measure.Stretch {
 	to := o.End
-	s := measure.Stretch{Topic: o.Topic, Requests: o.Kind() == transports.ServerEndpoint, From: from.at, To: to, Dropped: o.missed}
+	s := measure.Stretch{Topic: o.Topic, Requests: o.src.endpoint().Kind == transports.ServerEndpoint, From: from.at, To: to, Dropped: o.missed}
 	if o.err != nil {
 		s.Cut = o.err
 	} else {
@@ -532,11 +532,6 @@ func (o *Observation) Afterwards(grace time.Duration, wanted func(measure.Arriva
 			return measure.Arrival{}, false
 		}
 	}
-}
-
-// Kind is of the endpoint that receives: a subscription, or a server.
-func (o *Observation) Kind() transports.EndpointKind {
-	return o.src.endpoint().Kind
 }
 
 // Silence says why nothing arrived in the stretch, from the graph as far as the

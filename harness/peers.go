@@ -167,12 +167,40 @@ func (v *View) farewells(p peers, name string) string {
 	var out []string
 	for _, c := range p.left {
 		how := fmt.Sprintf("%s, which %s %s, is gone from the graph since %s", named(c.Node), p.of.did, name, v.g.tl.since(c.At.at))
-		if slices.Contains(p.now.Nodes, c.Node) {
+		if v.stays(c) {
 			how = fmt.Sprintf("%s, which %s %s, closed its %s at %s, and is still in the graph", named(c.Node), p.of.did, name, p.of.other, v.g.tl.since(c.At.at))
 		}
 		out = append(out, how)
 	}
 	return few(out)
+}
+
+// together is how long after its endpoints a node that dies may leave the graph.
+const together = 100 * time.Millisecond
+
+// stays reports whether the node is still in the graph whose endpoint left. That
+// of one that has just left is awaited a little.
+func (v *View) stays(c Change) bool {
+	late := time.NewTimer(time.Until(c.At.at.Add(together)))
+	defer late.Stop()
+	for {
+		v.mu.Lock()
+		changed, seen := v.look()
+		stays := slices.Contains(v.last.Nodes, c.Node)
+		v.mu.Unlock()
+		if !seen || !stays {
+			return stays
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return true
+		case <-v.g.conn.Done():
+			return true
+		case <-v.g.tl.Context().Done():
+			return true
+		}
+	}
 }
 
 // silent says who could be met but has not been heard.

@@ -221,10 +221,14 @@ func (v *View) Observe(mode Mode, d time.Duration) (*Observation, error) {
 	stim, first := tl.expect()
 	o := newObservation(v.log, v.g, v.log.name)
 	v.mu.Lock()
-	v.look()
+	_, seen := v.look()
 	o.Call = tl.Now()
 	i := v.log.count()
 	v.mu.Unlock()
+	if !seen {
+		o.Close()
+		return nil, v.unseen()
+	}
 	o.Start, o.Counted = o.Call, "the call"
 	o.End = o.Call.at.Add(d)
 	if mode == Effect && first {

@@ -38,6 +38,9 @@ type wait struct {
 // the last expectation on the same subscription used up, whichever is later. d
 // runs from the stimulus for the first expectation that follows it, otherwise
 // from the call. x.After(mark) counts and measures from the mark.
+//
+// On a graph c is made of words on the graph, and it waits for a state in which c
+// is true, the one at the call included; see HaveNode.
 func Within(d time.Duration, c types.GomegaMatcher) types.GomegaMatcher {
 	return newWait(fmt.Sprintf("Within(%v, %s)", d, describe(c)), harness.Effect, d, c, "")
 }
@@ -48,6 +51,9 @@ func Within(d time.Duration, c types.GomegaMatcher) types.GomegaMatcher {
 // It watches from now for statistics and EveryMessage; for words of absence,
 // count and order it begins at the last stimulus when nothing but reads followed
 // it, so that no instant reaction escapes.
+//
+// On a graph w is made of words on the graph, and is to be true in each state, the
+// one at the call included; see HaveNode.
 func Over(d time.Duration, w types.GomegaMatcher) types.GomegaMatcher {
 	return newWait(fmt.Sprintf("Over(%v, %s)", d, describe(w)), harness.Watch, d, w, "")
 }
