@@ -234,7 +234,7 @@ func (c *call) ask(s *session, name string, d *callDocument) (v any, took time.D
 		return nil, 0, err
 	}
 	if err := client.WaitForServer(patient); err != nil && s.rig.Err() == nil {
-		return nil, 0, c.unserved(s, name)
+		return nil, 0, c.unserved(s, name, err)
 	}
 	done := client.Call(s.ctx, request)
 	waiting, cancelWait := context.WithTimeout(s.ctx, c.length)
@@ -249,7 +249,7 @@ func (c *call) ask(s *session, name string, d *callDocument) (v any, took time.D
 	case refused:
 		return nil, 0, failf("%s refused: %s", name, remote.Reason)
 	case errors.Is(err, transports.ErrNoResponder):
-		return nil, 0, c.unserved(s, name)
+		return nil, 0, c.unserved(s, name, err)
 	case undecodable:
 		return nil, 0, failf("the response of %s cannot be decoded: %v", name, bad)
 	case s.interrupted():
@@ -267,7 +267,7 @@ func (c *call) typeOf(s *session, name string) (transports.Type, error) {
 		return transports.Type{}, err
 	}
 	if !served {
-		return transports.Type{}, c.unserved(s, name)
+		return transports.Type{}, c.unserved(s, name, nil)
 	}
 	types := typesOf(endpointsOf(g, name, transports.ServerEndpoint))
 	typ := choose(types, c.typ)
@@ -283,13 +283,15 @@ func (c *call) typeOf(s *session, name string) (transports.Type, error) {
 	return typ, nil
 }
 
-// unserved is what there is to say when nobody serves.
-func (c *call) unserved(s *session, name string) error {
-	reason := "nobody serves " + name
-	if g, _, shown := s.graph(); shown {
-		reason += "; " + nearest(name, names(g, transports.ServerEndpoint))
+// unserved is what there is to say when nobody serves, as err, which may be nil,
+// says.
+func (c *call) unserved(s *session, name string, err error) error {
+	reason := s.rig.View().Missing(transports.ServerEndpoint, name)
+	if e, ok := errors.AsType[*harness.WaitError](err); ok && e.Cause != "" {
+		reason = e.Cause
 	}
-	return &measure.Inconclusive{Reason: reason, Remedy: fmt.Sprintf("start its server, correct the name, or wait longer than --timeout %v", s.timeout)}
+	return &measure.Inconclusive{Reason: orNone(reason, "nobody serves "+name), Err: err,
+		Remedy: fmt.Sprintf("start its server, correct the name, or wait longer than --timeout %v", s.timeout)}
 }
 
 func (c *call) checkFields(d *serviceDefinition) error {

@@ -281,37 +281,6 @@ func names(g transports.Graph, kinds ...transports.EndpointKind) []string {
 	return slices.Compact(all)
 }
 
-// nearest says which names there are instead, the most alike first.
-func nearest(name string, names []string) string {
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
-	if len(names) == 0 {
-		return "nothing of the kind is on this graph"
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return distance(name, a) - distance(name, b) })
-	return "there is " + strings.Join(names[:min(3, len(names))], ", ")
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // resolve gives a topic, service or node name its one spelling.
 func resolve(name string) (string, error) {
 	resolved, err := transports.Resolve(name)

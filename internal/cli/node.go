@@ -124,7 +124,7 @@ func (s *session) nodeInfo(node string) error {
 		return err
 	}
 	if !ok {
-		return failf("there is no node %s within %v; %s", node, s.timeout, nearest(node, g.Nodes))
+		return failf("%s (within --timeout %v)", s.rig.View().MissingNode(node), s.timeout)
 	}
 	if g, err = s.settledGraph(); err != nil { // its endpoints come after it
 		return err

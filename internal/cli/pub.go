@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,20 +178,17 @@ func matchedBy(s *session, topic string) (int, bool) {
 	return len(endpointsOf(g, topic, transports.SubscriptionEndpoint)), shown
 }
 
+// unheard is what there is to say when too few subscribe.
 func (p *pub) unheard(s *session, topic string, err error) error {
-	reason := fmt.Sprintf("nobody subscribes to %s", topic)
+	reason := s.rig.View().Missing(transports.SubscriptionEndpoint, topic)
+	if e, ok := errors.AsType[*harness.WaitError](err); ok && e.Cause != "" {
+		reason = e.Cause
+	}
 	if p.subscriptions > 1 {
-		reason = fmt.Sprintf("%s has not %d subscriptions: %v", topic, p.subscriptions, err)
+		reason = strings.TrimRight(fmt.Sprintf("%s has not %d subscriptions\n%s", topic, p.subscriptions, reason), "\n")
 	}
-	if g, _, shown := s.graph(); shown {
-		subs := endpointsOf(g, topic, transports.SubscriptionEndpoint)
-		if len(subs) > 0 {
-			reason = fmt.Sprintf("%s subscribes to %s, but cannot hear what is to be published: its type or QoS differs (see robospec topic info %[2]s)", listed(nodesOf(subs)), topic)
-		} else {
-			reason += "; " + nearest(topic, names(g, transports.SubscriptionEndpoint))
-		}
-	}
-	return &measure.Inconclusive{Reason: reason, Remedy: fmt.Sprintf("start who is to hear it, wait longer than --timeout %v, or publish anyway with --subscriptions 0", s.timeout)}
+	return &measure.Inconclusive{Reason: orNone(reason, "nobody subscribes to "+topic), Err: err,
+		Remedy: fmt.Sprintf("start who is to hear it, wait longer than --timeout %v, or publish anyway with --subscriptions 0", s.timeout)}
 }
 
 // publish publishes until it is done or the command is interrupted.

@@ -109,7 +109,7 @@ func (s *session) serviceInfo(name string, expected []expectation) error {
 	d := document(g)
 	s.object(d)
 	if len(d.Endpoints) == 0 && len(expected) == 0 {
-		return failf("nobody serves or calls %s; %s", name, nearest(name, names(g, transports.ServerEndpoint, transports.ClientEndpoint)))
+		return failf("nobody calls %s, and %s", name, s.rig.View().Missing(transports.ServerEndpoint, name))
 	}
 	s.printf("%s: %s, %s, %s", name, orNone(strings.Join(d.Types, " and "), "no type"), count(d.Servers, "server"), count(d.Clients, "client"))
 	s.endpoints(d.Endpoints, len(d.Types) > 1)

@@ -128,7 +128,7 @@ func (s *session) topicInfo(topic string, expected []expectation) error {
 	d := document(g)
 	s.object(d)
 	if len(d.Endpoints) == 0 && len(expected) == 0 {
-		return failf("nobody publishes or subscribes to %s; %s", topic, nearest(topic, names(g, transports.PublisherEndpoint, transports.SubscriptionEndpoint)))
+		return failf("nobody subscribes to %s, and %s", topic, s.rig.View().Missing(transports.PublisherEndpoint, topic))
 	}
 	s.printf("%s: %s, %s, %s", topic, orNone(strings.Join(d.Types, " and "), "no type"), count(d.Publishers, "publisher"), count(d.Subscriptions, "subscription"))
 	s.endpoints(d.Endpoints, len(d.Types) > 1)

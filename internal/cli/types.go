@@ -61,8 +61,11 @@ func (l *library) find(name, hash string) (*rosidl.Set, error) {
 		return l.own, nil
 	}
 	if errors.Is(err, rosidl.ErrUnknown) {
-		return nil, fmt.Errorf("no definition of %s in %s; %s; --share DIR says where others are",
-			name, listed(append(slices.Clone(l.roots), "what robospec brings")), nearest(name, l.disk.Names()))
+		if _, near, ok := strings.Cut(err.Error(), "; there is "); ok {
+			name += " (but of " + near + ")"
+		}
+		return nil, fmt.Errorf("no definition of %s in %s; --share DIR says where others are",
+			name, listed(append(slices.Clone(l.roots), "what robospec brings")))
 	}
 	if err != nil {
 		return nil, err

@@ -60,6 +60,8 @@ type watched struct {
 	// typ is the one subscribed to, empty for any.
 	typ transports.Type
 	sub *harness.Subscription[any]
+	// quiet is why nothing arrived.
+	quiet string
 }
 
 // typesOn waits for a publisher of the topic and returns the types of all. Where
@@ -97,12 +99,12 @@ func (s *session) typesOn(topic, want string) ([]transports.Type, error) {
 
 // unpublished is what there is to say when nobody publishes a topic.
 func (s *session) unpublished(g transports.Graph, topic string) error {
-	reason := "nobody publishes " + topic
+	reason := orNone(s.rig.View().Missing(transports.PublisherEndpoint, topic), "nobody publishes "+topic)
 	if subs := endpointsOf(g, topic, transports.SubscriptionEndpoint); len(subs) > 0 {
-		reason += fmt.Sprintf(", which %s subscribes to", listed(nodesOf(subs)))
+		reason += fmt.Sprintf("\n%s would hear it", listed(nodesOf(subs)))
 	}
 	return &measure.Inconclusive{
-		Reason: reason + "; " + nearest(topic, names(g, transports.PublisherEndpoint)),
+		Reason: reason,
 		Remedy: fmt.Sprintf("start its publisher, correct the name, or wait longer than --timeout %v", s.timeout),
 	}
 }
@@ -187,6 +189,11 @@ func (w *watched) watch(of harness.Observed, length time.Duration, each func(mea
 		return measure.Stretch{}, err
 	}
 	defer obs.Close()
+	defer func() {
+		if obs.Seen() == 0 {
+			w.quiet = obs.Silence()
+		}
+	}()
 	begin := obs.Steady
 	due := time.Time{}
 	if every > 0 {
@@ -223,28 +230,15 @@ func (w *watched) watch(of harness.Observed, length time.Duration, each func(mea
 
 // silence says why nothing arrived in a stretch.
 func (w *watched) silence(st measure.Stretch) error {
-	length := short(st.Duration())
-	if g, _, shown := w.s.graph(); shown {
-		publishers := endpointsOf(g, w.topic, transports.PublisherEndpoint)
-		if len(publishers) == 0 {
-			return w.s.unpublished(g, w.topic)
-		}
-		return &measure.Inconclusive{
-			Reason: fmt.Sprintf("%s publishes %s, but no message arrived in %s", listed(nodesOf(publishers)), w.topic, length),
-			Remedy: "watch longer, or find out why the publisher is silent",
+	why, remedy := w.quiet, "watch longer, or find out why the publisher is silent"
+	if g, _, shown := w.s.graph(); shown && len(endpointsOf(g, w.topic, transports.PublisherEndpoint)) == 0 ||
+		!shown && st.Life.State != measure.LifeShown {
+		remedy = "start its publisher, correct the name, or watch longer"
+		if !shown {
+			why = st.Life.Sign
 		}
 	}
-	e := &measure.Inconclusive{Reason: fmt.Sprintf("no message arrived on %s in %s", w.topic, length), Remedy: "start its publisher, correct the name, or watch longer"}
-	switch st.Life.State {
-	case measure.LifeShown:
-		e.Reason = fmt.Sprintf("somebody is there to publish %s (%s), but no message arrived in %s", w.topic, st.Life.Sign, length)
-		e.Remedy = "watch longer, or find out why the publisher is silent"
-	default:
-		if st.Life.Sign != "" {
-			e.Reason += "; " + st.Life.Sign
-		}
-	}
-	return e
+	return &measure.Inconclusive{Reason: fmt.Sprintf("no message arrived on %s in %s; %s", w.topic, short(st.Duration()), why), Remedy: remedy}
 }
 
 // several says that the topic has several types, "" if it has not.
