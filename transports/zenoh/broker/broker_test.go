@@ -84,7 +84,7 @@ func until(tb testing.TB, b *broker.Broker, what string, is func([]*broker.Link)
 // subscribe collects samples, and returns when the broker knows of it.
 func subscribe(tb testing.TB, s *session.Session, key string) chan session.Sample {
 	tb.Helper()
-	got := make(chan session.Sample, 100_000)
+	got := make(chan session.Sample, 5000)
 	_, err := s.Subscribe(testenv.Soon(tb), key, func(x *session.Sample) { got <- *x })
 	testenv.Must(tb, err)
 	testenv.Must(tb, s.Barrier(testenv.Soon(tb)))
@@ -382,6 +382,7 @@ func TestWatchersSeeSubscribersAndQueryables(t *testing.T) {
 		testenv.Must(t, err)
 		testenv.Must(t, w.Wait(testenv.Soon(t)))
 		declare := func(s *session.Session) (closeIt func()) {
+			defer func() { testenv.Must(t, s.Barrier(testenv.Soon(t))) }()
 			if kind == session.Subscribers {
 				sub, err := s.Subscribe(testenv.Soon(t), "k/a", func(*session.Sample) {})
 				testenv.Must(t, err)
@@ -558,7 +559,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				}
 				testenv.Must(t, s.Get(testenv.Soon(t), session.Query{Key: "q/1", Patience: time.Second}, func(*session.Reply) {}, func(error) {}))
 				if i%2 == 0 {
-					linkOf(t, b, s).Cut()
+					testenv.Must(t, linkOf(t, b, s).Cut())
 				}
 				s.Close()
 			}

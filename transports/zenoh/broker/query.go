@@ -28,6 +28,13 @@ func (l *Link) onRequest(m *wire.Request, raw []byte, on lane) error {
 		return errPassOver
 	}
 	q := &query{from: l, id: m.ID, key: key, left: map[*Link]uint32{}}
+	after := wire.AfterKey(raw)
+	block := m.QoS.Block() || m.QoS.BlockFirst()
+	h := b.hooks.Load()
+	var p *passing
+	if h != nil {
+		p = h.begin(l, Query, key, on, block, &wire.Data{Payload: m.Value.Payload, Attachment: m.Attachment})
+	}
 	b.mu.Lock()
 	to := b.choose(l, key, m.Target)
 	ids := make([]uint32, len(to))
@@ -41,13 +48,12 @@ func (l *Link) onRequest(m *wire.Request, raw []byte, on lane) error {
 			q.stop = b.sched.at(l.rx.now.Add(d), func() { b.giveUp(q) })
 		}
 	} else {
+		if h != nil {
+			h.keep(p, "nobody answers")
+		}
 		b.tell(l, final(m.ID))
 	}
 	b.unlock()
-
-	h := b.hooks.Load()
-	after := wire.AfterKey(raw)
-	block := m.QoS.Block() || m.QoS.BlockFirst()
 	if h == nil {
 		for i := range to {
 			t := &to[i]
@@ -56,15 +62,10 @@ func (l *Link) onRequest(m *wire.Request, raw []byte, on lane) error {
 		}
 		return nil
 	}
-	d := wire.Data{Payload: m.Value.Payload, Attachment: m.Attachment}
-	p := h.begin(l, Query, key, on, block, &d)
 	for i := range to {
 		t := &to[i]
 		p.to, p.head, p.tail = t.l, l.head(raw, ids[i], &t.key, after, -1, wire.Timestamp{}), raw[after:]
 		h.pass(p)
-	}
-	if len(to) == 0 {
-		h.keep(p, "nobody answers")
 	}
 	return nil
 }

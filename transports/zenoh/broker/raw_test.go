@@ -360,13 +360,9 @@ func TestBatchBeyondWhatWasAgreed(t *testing.T) {
 	if p.ack.BatchSize != 1000 {
 		t.Errorf("%+v", p.ack)
 	}
-	fits := make([]byte, 998)
-	for i := range fits {
-		fits[i] = 4 // KEEP_ALIVE
-	}
-	p.rawBatch(fits)
+	p.rawBatch(bytes.Repeat([]byte{4}, 998)) // of KEEP_ALIVE
 	p.quiet()
-	p.rawBatch(append(fits, 4))
+	p.rawBatch(bytes.Repeat([]byte{4}, 999))
 	p.closed(wire.CloseInvalid)
 	if err := gone(t, b, 1); !strings.Contains(err, "a batch of 999 bytes, agreed were 998") {
 		t.Error(err)
@@ -619,6 +615,7 @@ func TestInterests(t *testing.T) {
 	p.quiet()
 	q.declare(wire.DeclareToken, 6, "a/6")
 	q.declare(wire.DeclareToken, 7, "b/7")
+	q.quiet()
 	r.declare(wire.DeclareToken, 1, "a/6") // the same key: no news
 	p.all("D_TOKEN 1 a/6")
 	r.frame(&wire.Declare{Kind: wire.UndeclareToken, ID: 1})
@@ -647,6 +644,7 @@ func TestInterests(t *testing.T) {
 	queryable(q, 9, "a/10", true) // again: no news
 
 	// Stop: what was told ends, nothing new comes.
+	q.quiet()
 	interest(3, wire.InterestFinal, 0, "")
 	p.quiet()
 	queryable(q, 10, "a/11", true)

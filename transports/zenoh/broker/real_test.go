@@ -66,7 +66,8 @@ func says(tb testing.TB, p *testenv.ZenohPeer, want testenv.Told) {
 // contrary before is its own affair.
 func matching(tb testing.TB, p *testenv.ZenohPeer, want bool) {
 	tb.Helper()
-	for p.Next()["matching"] != want {
+	for told := p.Next(); told["matching"] != want; {
+		told = p.Next()
 	}
 }
 
@@ -258,8 +259,8 @@ func script(t *testing.T, endpoint string) (seen []string) {
 func TestLikeARealRouter(t *testing.T) {
 	b := start(t, broker.Config{})
 	ours := script(t, b.Endpoint())
-	real := script(t, testenv.ZenohRouter(t))
-	if diff := cmp.Diff(real, ours); diff != "" {
+	theirs := script(t, testenv.ZenohRouter(t))
+	if diff := cmp.Diff(theirs, ours); diff != "" {
 		t.Errorf("real (-) and ours (+) differ:\n%s", diff)
 	}
 }
