@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"unicode/utf16"
 )
 
@@ -24,10 +23,7 @@ type Writer struct {
 // NewWriter begins to append a message of at least least bytes to dst. It
 // allocates only when these have no room.
 func NewWriter(dst []byte, least int) Writer {
-	if need := headerLen + least; cap(dst)-len(dst) < need {
-		dst = slices.Grow(dst, need+spare)
-	}
-	dst = append(dst, 0, 1, 0, 0)
+	dst = append(grow(dst, headerLen+least), 0, 1, 0, 0)
 	return Writer{buf: dst, origin: len(dst)}
 }
 
@@ -178,10 +174,13 @@ func (w *Writer) Len(field string, n, bound int) {
 
 // Grow makes room for n bytes that are going to be written, so that a long
 // sequence is not moved again and again.
-func (w *Writer) Grow(n int) {
-	if cap(w.buf)-len(w.buf) < n {
-		w.buf = slices.Grow(w.buf, n+spare)
+func (w *Writer) Grow(n int) { w.buf = grow(w.buf, n) }
+
+func grow(b []byte, n int) []byte {
+	if cap(b)-len(b) >= n {
+		return b
 	}
+	return append(make([]byte, 0, max(len(b)+n+spare, 2*cap(b))), b...)
 }
 
 // Bools appends the elements of an array.

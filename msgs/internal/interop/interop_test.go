@@ -15,8 +15,12 @@ import (
 	"github.com/robospec/robospec/msgs/rosidl"
 )
 
-// perType is how many random values of each type go each way.
-const perType = 200
+// perType is how many random values of each type go each way. The bytes of all
+// are compared, and of some the values, too, field by field.
+const (
+	perType   = 200
+	withValue = 50
+)
 
 // typ is a message type by its codec.
 type typ struct {
@@ -72,13 +76,15 @@ func TestEveryTypeAgainstRclpy(t *testing.T) {
 	for seed, typ := range types {
 		t.Run(typ.name, func(t *testing.T) {
 			w := walker{t, w.set, w.known}
-			for i, m := range ask[[]answered](t, p, question{Do: "make", Type: typ.name, Seed: seed, N: perType, Values: perType}) {
+			for i, m := range ask[[]answered](t, p, question{Do: "make", Type: typ.name, Seed: seed, N: perType, Values: withValue}) {
 				v, err := typ.decode(m.CDR)
 				if err != nil {
 					t.Fatalf("message %d of rclpy: %v", i, err)
 				}
-				if got := w.text(typ.name, v); got != m.Value {
-					t.Fatalf("message %d of rclpy is decoded as\n%s, it is\n%s", i, got, m.Value)
+				if i < withValue {
+					if got := w.text(typ.name, v); got != m.Value {
+						t.Fatalf("message %d of rclpy is decoded as\n%s, it is\n%s", i, got, m.Value)
+					}
 				}
 				ours, err := typ.encode(v)
 				if err != nil {
@@ -118,9 +124,11 @@ func TestEveryTypeAgainstRclpy(t *testing.T) {
 				}
 				sent, values = append(sent, ours), append(values, v)
 			}
-			for i, m := range ask[[]answered](t, p, question{Do: "read", Type: typ.name, Messages: sent, Values: perType}) {
-				if want := w.text(typ.name, values[i]); m.Value != want {
-					t.Fatalf("message %d of ours is to rclpy\n%s, it is\n%s", i, m.Value, want)
+			for i, m := range ask[[]answered](t, p, question{Do: "read", Type: typ.name, Messages: sent, Values: withValue}) {
+				if i < withValue {
+					if want := w.text(typ.name, values[i]); m.Value != want {
+						t.Fatalf("message %d of ours is to rclpy\n%s, it is\n%s", i, m.Value, want)
+					}
 				}
 				ours, padding := w.encode(typ.name, values[i], false)
 				same(t, "serialized again", ours, m.CDR, padding)

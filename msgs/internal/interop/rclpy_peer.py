@@ -13,6 +13,7 @@ in hexadecimal digits.
 """
 
 import base64
+import functools
 import importlib
 import json
 import random
@@ -23,6 +24,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosidl_parser import definition as d
 
 
+@functools.cache
 def find(name):
     pkg, kind, rest = name.split('/')
     base, *parts = rest.split('_')
@@ -37,6 +39,7 @@ def find(name):
     return cls
 
 
+@functools.cache
 def fields(cls):
     names = list(cls.get_fields_and_field_types())
     assert len(names) == len(cls.SLOT_TYPES), cls

@@ -23,7 +23,6 @@ type walker struct {
 }
 
 func (w walker) message(name string) *rosidl.Message {
-	w.t.Helper()
 	m, ok := w.known[name]
 	if !ok {
 		var err error
