@@ -41,7 +41,7 @@ func genCommand() *cobra.Command {
 		Short:   "Write Go packages from ROS 2 interface definitions",
 		Long:    genLong,
 		Example: genExample,
-		RunE:    func(cmd *cobra.Command, args []string) error { return g.run(cmd, args) },
+		RunE:    g.run,
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&g.share, "share", nil, "folder of interface packages, such as /opt/ros/jazzy/share; may be repeated (default $AMENT_PREFIX_PATH)")
