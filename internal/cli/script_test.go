@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -137,17 +138,7 @@ func interrupt(ts *testscript.TestScript, observer *harness.Graph, neg bool, arg
 	ts.Check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	for !watchesHidden(observer, args[0]) {
-		_, changed := observer.Conn().(transports.Grapher).Graph()
-		if watchesHidden(observer, args[0]) {
-			break
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			ts.Fatalf("no command subscribed to %s", args[0])
-		}
-	}
+	ts.Check(commandSubscribes(ctx, observer, args[0]))
 	sub, err := harness.Subscribe[nav_msgs.Odometry](ctx, observer, args[0])
 	ts.Check(err)
 	defer sub.Close()
@@ -162,12 +153,74 @@ func interrupt(ts *testscript.TestScript, observer *harness.Graph, neg bool, arg
 	}
 }
 
-// watchesHidden reports whether a node that hides its name subscribes to a topic.
-func watchesHidden(observer *harness.Graph, topic string) bool {
-	g, _ := observer.Conn().(transports.Grapher).Graph()
-	return slices.ContainsFunc(g.Endpoints, func(e transports.Endpoint) bool {
-		return e.Kind == transports.SubscriptionEndpoint && e.Name == topic && strings.HasPrefix(e.Node, "/_robospec_")
-	})
+// commandSubscribes waits until a node that hides its name subscribes to a topic.
+func commandSubscribes(ctx context.Context, observer *harness.Graph, topic string) error {
+	for {
+		g, changed := observer.Conn().(transports.Grapher).Graph()
+		if slices.ContainsFunc(g.Endpoints, func(e transports.Endpoint) bool {
+			return e.Kind == transports.SubscriptionEndpoint && e.Name == topic && strings.HasPrefix(e.Node, "/_robospec_")
+		}) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("no command subscribed to %s", topic)
+		}
+	}
+}
+
+var lasted = regexp.MustCompile(`after [0-9.]+[µm]?s`)
+
+// TestWithSDK has only programs of others on the other side: nodes on
+// zenoh-ros2-sdk, and eclipse-zenoh's router.
+func TestWithSDK(t *testing.T) {
+	at := testenv.ZenohRouter(t)
+	address := "ros2+zenoh://" + strings.TrimPrefix(at, "tcp/") + "?domain=7"
+	peer := testenv.StartROSPeer(t, at, 7)
+	robospec := func(args ...string) (code int, stdout, stderr string) {
+		var out, errs bytes.Buffer
+		code = cli.Main(t.Context(), append(args, "--graph", address), &out, &errs)
+		return code, out.String(), errs.String()
+	}
+	want := func(stdout string, args ...string) {
+		t.Helper()
+		code, out, errs := robospec(args...)
+		if out = lasted.ReplaceAllString(out, "after T"); code != cli.Pass || out != stdout {
+			t.Errorf("robospec %q: exit code %d\n%s%s\nwant\n%s", args, code, out, errs, stdout)
+		}
+	}
+	peer.Do("publish", "/from_sdk", "node", "talker", "namespace", "/robot")
+	peer.Do("subscribe", "/to_sdk", "node", "listener")
+	peer.Do("serve", "/of_sdk", "node", "arm")
+
+	want("/arm\n/listener\n/robot/talker\npass: nodes 3, expected >=3\n", "node", "list", "--expect", "nodes>=3", "--timeout", "10s")
+	want("/from_sdk  std_msgs/msg/String  1 publisher   0 subscriptions\n/to_sdk    std_msgs/msg/String  0 publishers  1 subscription\n", "topic", "list")
+	want("success: true\nmessage: set\n# after T\npass: success==true\n", "service", "call", "/of_sdk", "data: true", "--expect", "success==true")
+	want("/to_sdk: published 1 message of 14 bytes, to 1 subscription\n", "topic", "pub", "/to_sdk", "std_msgs/msg/String", "data: hello")
+	if told := peer.Next(); told["request"] != true {
+		t.Errorf("the server got %v", told)
+	}
+	if told := peer.Next(); told["data"] != "hello" {
+		t.Errorf("the subscriber got %v", told)
+	}
+
+	type result struct {
+		code           int
+		stdout, stderr string
+	}
+	echo := make(chan result, 1)
+	go func() {
+		code, out, errs := robospec("topic", "echo", "/from_sdk", "--for", "20s", "--expect", "data==world")
+		echo <- result{code, out, errs}
+	}()
+	testenv.Must(t, commandSubscribes(testenv.Soon(t), join(t, address, "_observer"), "/from_sdk"))
+	peer.Do("send", "/from_sdk", "data", "hello")
+	peer.Do("send", "/from_sdk", "data", "world")
+	if got := testenv.Next(t, echo); got != (result{stdout: "data: hello\n---\ndata: world\n---\npass: message 2 has data==world\n"}) {
+		t.Errorf("%+v", got)
+	}
+
 }
 
 // TestLostLink has the router die while the command measures.
