@@ -19,7 +19,7 @@ import (
 // told are the changes of a view, as text with their instants.
 func told(v *harness.View) (out []string) {
 	for _, c := range v.Changes() {
-		out = append(out, fmt.Sprintf("%v %s", c.At.Time().Sub(time.Now()), c))
+		out = append(out, fmt.Sprintf("%v %s", time.Until(c.At.Time()), c))
 	}
 	return out
 }
