@@ -36,7 +36,7 @@ from zenoh_ros2_sdk import (
 
 FAULTS = {
     "slow-rate": "publishes at 50 Hz whatever the parameter says",
-    "drift": "creeps ahead while it stands",
+    "drift": "slides to its left while it stands",
     "whole-angle": "makes its quaternion of the whole angle, not of half of it",
     "no-timeout": "goes on for ever with its last command",
     "bumps-on": "goes on telling that it bumps when it is told to stop",
@@ -44,7 +44,7 @@ FAULTS = {
     "reset-crashes": "crashes at /reset",
     "deaf-set": "says that it set the rate, and does not",
     "any-rate": "takes a rate of 0",
-    "other-name": "publishes /turtle/odom",
+    "other-name": "publishes /turtle/bump",
     "other-frame": "says that its pose is in the frame world",
 }
 FAULT = os.environ.get("TURTLE_FAULT", "")
@@ -73,9 +73,9 @@ class Turtle:
         self.to_the_middle()
 
         node = {"node_name": "turtlesim"}
-        odom = "/turtle/odom" if FAULT == "other-name" else "/turtle1/odom"
-        self.odom = ROS2Publisher(odom, "nav_msgs/msg/Odometry", **node)
-        self.bump = ROS2Publisher("/turtle1/bump", "geometry_msgs/msg/Point", **node)
+        self.odom = ROS2Publisher("/turtle1/odom", "nav_msgs/msg/Odometry", **node)
+        bump = "/turtle/bump" if FAULT == "other-name" else "/turtle1/bump"
+        self.bump = ROS2Publisher(bump, "geometry_msgs/msg/Point", **node)
         self.cmd_vel = ROS2Subscriber("/turtle1/cmd_vel", "geometry_msgs/msg/Twist", self.command, **node)
         self.services = [
             ROS2ServiceServer(
@@ -174,11 +174,10 @@ class Turtle:
         stands = time.monotonic() - self.told > PATIENCE and FAULT != "no-timeout"
         if stands:
             self.forward = self.turn = 0.0
-        forward = self.forward
-        if FAULT == "drift" and forward == 0:
-            forward = 0.01
+        left = 0.02 if FAULT == "drift" and self.forward == 0 else 0
         self.yaw = math.remainder(self.yaw + self.turn * dt, math.tau)
-        x, y = self.x + forward * math.cos(self.yaw) * dt, self.y + forward * math.sin(self.yaw) * dt
+        ahead, aside = (math.cos(self.yaw), math.sin(self.yaw)), (-math.sin(self.yaw), math.cos(self.yaw))
+        x, y = (at + (self.forward * f + left * l) * dt for at, f, l in zip((self.x, self.y), ahead, aside))
         self.x, self.y = min(max(x, 0), BOX), min(max(y, 0), BOX)
         bumps = (x, y) != (self.x, self.y)
         self.bumping = bumps or self.bumping and FAULT == "bumps-on"
