@@ -4,16 +4,15 @@
 //	inproc:NAME                 the graph in memory that everyone in this process shares under NAME
 //	zenoh://HOST[:PORT]         plain Zenoh through a router, by default at port 7447
 //	zenoh+tls://HOST[:PORT]     the same over TLS; ?ca=FILE trusts the authorities of a PEM file
-//
 //	ros2+zenoh://HOST[:PORT]    ROS 2 nodes that use rmw_zenoh, through a router; ros2+zenoh+tls:// over TLS
 //	zenoh:?router=embedded      either of these through a router of our own, on a free loopback port; see Embedded
 //	ros2+zenoh:?router=embedded
 //
 // Parameters follow a question mark: node=NAME names the participant where a
 // wire shows names, lease=DURATION is Zenoh's lease, seed=N that of an embedded
-// router's faults. ROS 2 has domain=N (by
-// default what ROS_DOMAIN_ID says, else 0), namespace=/NS for that of the node,
-// and distro=humble for nodes of Humble, which have no type hashes.
+// router's faults. ROS 2 has domain=N (by default what ROS_DOMAIN_ID says, else
+// 0), namespace=/NS for that of the node, and distro=humble for nodes of Humble,
+// which have no type hashes.
 package dial
 
 import (
