@@ -54,7 +54,7 @@ func parsePath(s string) (fieldPath, error) {
 				return nil, fmt.Errorf("%q: it begins with a bracket; name the list before it, such as ranges[0]", s)
 			}
 			st := step{}
-			if by, has, ok := strings.Cut(body, "="); ok && by != "" {
+			if by, has, ok := strings.Cut(body, "="); ok && strings.TrimSpace(by) != "" {
 				st.by, st.has = strings.TrimSpace(by), strings.TrimSpace(has)
 			} else if n, err := strconv.Atoi(body); err == nil && n >= 0 {
 				st.index = n
