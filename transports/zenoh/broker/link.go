@@ -195,19 +195,19 @@ func (l *Link) end(cause error) {
 
 // say appends CLOSE as the last word, and writes it if that needs no waiting.
 func (l *Link) say(r wire.CloseReason) {
-	l.out.mu.Lock()
-	ready := l.out.c != nil
-	if ready {
-		l.out.transport(&wire.Close{Session: true, Reason: r})
-	}
-	l.out.mu.Unlock()
-	if ready {
-		l.out.flush()
+	m := &wire.Close{Session: true, Reason: r}
+	o := &l.out
+	o.mu.Lock()
+	if o.c == nil { // before the end of the handshake
+		b := m.Append(link.Begin(nil))
+		link.End(b, 0)
+		_, _ = l.c.TryWrite(b) // it is going anyway
+		o.mu.Unlock()
 		return
 	}
-	b := (&wire.Close{Session: true, Reason: r}).Append(link.Begin(nil))
-	link.End(b, 0)
-	_, _ = l.c.TryWrite(b) // it is going anyway
+	o.transport(m)
+	o.mu.Unlock()
+	o.flush()
 }
 
 // serve is the goroutine of the link.

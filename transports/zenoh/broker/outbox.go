@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/robospec/robospec/internal/zenoh/link"
@@ -8,7 +9,7 @@ import (
 )
 
 // keep is the largest buffer kept for reuse.
-const keep = 1 << 20
+const keep = 4 << 20
 
 // lane is one of the two sequences of frames of a link without QoS lanes.
 type lane uint8
@@ -125,7 +126,10 @@ func (o *outbox) nextSN(on lane) uint32 {
 // lane: nothing of it comes between.
 func (o *outbox) fragments(on lane, head, tail []byte) {
 	o.seal()
-	for left := len(head) + len(tail); left > 0; {
+	left := len(head) + len(tail)
+	const overhead = link.Prefix + 16 // of a fragment, at most
+	o.pending = slices.Grow(o.pending, left+(left/(o.limit-overhead)+1)*overhead)
+	for left > 0 {
 		at := len(o.pending)
 		o.pending = link.Begin(o.pending)
 		f := wire.Fragment{Reliable: on == reliable, More: true, SN: o.nextSN(on)}

@@ -121,6 +121,7 @@ func (l *rxLane) fragment(f *wire.Fragment, mask uint32, most int) ([]byte, erro
 // read takes what comes until the link ends, and returns why.
 func (l *Link) read() error {
 	x := &l.rx
+	x.now = time.Now()
 	err := l.messages(&x.batches) // behind OPEN
 	for {
 		for err == nil {
