@@ -190,7 +190,7 @@ var _ = Describe("the turtle", func() {
 
 	It("leaves the graph when it is told to end", func() {
 		turtle.Signal(syscall.SIGINT)
-		Expect(turtle).To(ExitWithin(5*time.Second, 0))
+		Expect(turtle).To(ExitWithin(10*time.Second, 0))
 		Expect(rig).To(Within(time.Second, Not(HaveNode("/turtlesim"))))
 	})
 

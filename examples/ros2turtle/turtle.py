@@ -169,9 +169,9 @@ class Turtle:
             self.rate = hz
         return ""
 
-    def step(self, dt):
-        """Moves it for dt seconds; whether it pushes against a wall."""
-        stands = time.monotonic() - self.told > PATIENCE and FAULT != "no-timeout"
+    def step(self, now, dt):
+        """Moves it for dt seconds until now; whether it pushes against a wall."""
+        stands = now - self.told > PATIENCE and FAULT != "no-timeout"
         if stands:
             self.forward = self.turn = 0.0
         left = 0.02 if FAULT == "drift" and self.forward == 0 else 0
@@ -205,14 +205,14 @@ class Turtle:
             self.bump.publish(x=self.x, y=self.y, z=0.0)
 
     def run(self):
-        self.publish(self.step(0))  # which makes the codec of the message, and takes its time
+        self.publish(False)  # which makes the codec of the message, and takes its time
         print("ready", flush=True)
         due = time.monotonic()
         while not self.over.wait(max(0, due - time.monotonic())):
             dt = 1 / (50.0 if FAULT == "slow-rate" else self.rate)
             due += dt
             with self.lock:
-                self.publish(self.step(dt))
+                self.publish(self.step(due, dt))
 
 
 def main():

@@ -30,6 +30,9 @@ type Suite[F ~string] struct {
 	AtOnce int
 	// Faults are those there are. "" is none, with which nothing fails.
 	Faults []F
+	// Focus runs, with a fault, only the specs that are to find it: for a suite that
+	// takes long.
+	Focus bool
 	// Found has, for each fault, what the specs that fail say, as patterns by the
 	// text of the spec.
 	Found map[F]map[string]string
@@ -73,7 +76,13 @@ type outcome struct {
 
 func (s Suite[F]) run(t *testing.T, binary string, fault F) (o outcome) {
 	report := filepath.Join(t.TempDir(), "report.json")
-	cmd := exec.CommandContext(t.Context(), binary, "-ginkgo.no-color", "-ginkgo.json-report="+report)
+	args := []string{"-ginkgo.no-color", "-ginkgo.json-report=" + report}
+	if s.Focus {
+		for spec := range s.Found[fault] {
+			args = append(args, "-ginkgo.focus="+regexp.QuoteMeta(spec)+"$")
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.Dir = s.Dir
 	cmd.Env = append(os.Environ(), s.Variable+"="+string(fault), "ROBOSPEC_GRAPH=")
 	var out bytes.Buffer
