@@ -121,7 +121,16 @@ func TestRealNodesReplayed(t *testing.T) {
 			matched(t, s, 1)
 		}
 		matched(t, deaf, 0)
-		g, _ := c.Graph()
+		const total = 24 + 13 + 31 + 3
+		g, changed := c.Graph()
+		own := len(in) + 2 // subscriptions
+		for ctx := testenv.Soon(t); len(g.Endpoints) < total+own; g, changed = c.Graph() {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				t.Fatalf("the graph shows %d endpoints", len(g.Endpoints))
+			}
+		}
 		if want := []string{"/harness", "/listener_node", "/ns/client_node", "/ns/sub/talker_node", "/server_node"}; !slices.Equal(g.Nodes, want) {
 			t.Errorf("nodes %q, want %q", g.Nodes, want)
 		}

@@ -27,7 +27,12 @@ func dialAs(tb testing.TB, conf ros2zenoh.Config) *ros2zenoh.Conn {
 	tb.Helper()
 	c, err := ros2zenoh.Dial(testenv.Soon(tb), conf)
 	testenv.Must(tb, err)
-	tb.Cleanup(func() { testenv.Must(tb, c.Close()) })
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			tb.Logf("link of %s: %v; odd: %q", conf.Node, c.Err(), c.Diagnostics())
+		}
+		testenv.Must(tb, c.Close())
+	})
 	return c
 }
 
