@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -88,10 +89,8 @@ func (m *delays) add(a measure.Arrival) {
 		return
 	}
 	if a.Err != nil {
-		m.failed = errors.Join(m.failed, a.Err)
-		if m.failed != nil {
-			return
-		}
+		m.failed = cmp.Or(m.failed, a.Err)
+		return
 	}
 	sent, _ := a.Value.(time.Time)
 	m.d.Add(a.Received, sent)

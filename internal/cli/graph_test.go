@@ -549,6 +549,35 @@ func TestPub(t *testing.T) {
 	})
 }
 
+func TestPubLatched(t *testing.T) {
+	onBench(t, func(t *testing.T, b *bench) {
+		late := b.node("/late")
+		heard := make(chan time.Duration, 1)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() {
+			sub, err := harness.Subscribe[std_msgs.String](t.Context(), late, "/map", harness.Latched(1))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			m, err := sub.FromStart().WaitForNext(t.Context())
+			if err != nil || m.Value.Data != "hall" {
+				t.Errorf("%+v, %v", m, err)
+			}
+			heard <- time.Since(began)
+		})
+		b.run("topic", "pub", "/map", "std_msgs/String", "data: hall", "--latched", "--subscriptions", "0", "--for", "3s").want(t, Pass,
+			"/map: published 1 message of 13 bytes, to 1 subscription\n", "")
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("it stayed for %v", took)
+		}
+		if at := <-heard; at != time.Second {
+			t.Errorf("heard after %v", at)
+		}
+		b.run("topic", "pub", "/map", "data: yard", "--latched", "--rate", "10", "--for", "1050ms").want(t, Pass, "/map: published 11 messages of 13 bytes, to 1 subscription\n", "")
+	})
+}
+
 // raw is a message of a type that is not defined anywhere.
 type raw struct{ name string }
 

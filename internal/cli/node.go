@@ -119,14 +119,15 @@ for up to --timeout, and fails if it is not there then.`,
 
 func (s *session) nodeInfo(node string) error {
 	there := func(g transports.Graph) bool { return slices.Contains(g.Nodes, node) }
-	g, ok, err := s.waitForGraph(there)
+	_, ok, err := s.waitForGraph(there)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return failf("%s (within --timeout %v)", s.rig.View().MissingNode(node), s.timeout)
 	}
-	if g, err = s.settledGraph(); err != nil { // its endpoints come after it
+	g, err := s.settledGraph() // its endpoints come after it
+	if err != nil {
 		return err
 	}
 	d := nodeInfoDocument{nodeDocument: nodeDocument{Node: node}}
