@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/robospec/robospec/msgs"
 )
@@ -305,25 +304,22 @@ func (r *Reader) BoolSequence(field string, bound int) []bool {
 // Strings fills dst with the elements of an array of strings of at most bound
 // bytes, 0 for no bound. They share one allocation.
 func (r *Reader) Strings(field string, dst []string, bound int) {
-	total := 0
+	begin, total := r.off, 0
 	for i := range dst {
 		r.Enter()
-		b := r.text("", bound)
+		total += len(r.text("", bound))
 		if r.LeaveAt(field, i); !r.OK() {
-			clear(dst)
 			return
 		}
-		dst[i] = unsafe.String(unsafe.SliceData(b), len(b)) // until it is copied below
-		total += len(b)
 	}
 	var all strings.Builder
 	all.Grow(total)
-	for _, s := range dst {
-		all.WriteString(s)
-	}
-	rest := all.String()
-	for i, s := range dst {
-		dst[i], rest = rest[:len(s)], rest[len(s):]
+	r.off = begin
+	for i := range dst {
+		b := r.text("", bound)
+		all.Write(b)
+		s := all.String()
+		dst[i] = s[len(s)-len(b):]
 	}
 }
 
