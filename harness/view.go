@@ -152,6 +152,12 @@ func (v *View) record(c Change) {
 // differ is what stands in before only and what in now only, each as often as it
 // stands there more, in their order.
 func differ[E comparable](before, now []E) (left, came []E) {
+	for len(before) > 0 && len(now) > 0 && before[0] == now[0] { // nearly all of them, as a rule
+		before, now = before[1:], now[1:]
+	}
+	for len(before) > 0 && len(now) > 0 && before[len(before)-1] == now[len(now)-1] {
+		before, now = before[:len(before)-1], now[:len(now)-1]
+	}
 	counts := make(map[E]int, len(before))
 	for _, e := range before {
 		counts[e]++

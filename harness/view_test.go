@@ -252,3 +252,33 @@ func within(t *testing.T, d time.Duration) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// BenchmarkGraphChange is what a change costs a participant that sees 1,000
+// endpoints, besides what it costs the wire.
+func BenchmarkGraphChange(b *testing.B) {
+	net := inproc.NewNetwork()
+	robot := net.Join("robot")
+	defer robot.Close()
+	for i := range 1000 {
+		must(robot.Advertise(b.Context(), fmt.Sprintf("/topic%d", i), transports.Type{Name: "std_msgs/msg/String"}, transports.QoS{}))
+	}
+	conn := net.Join("spec")
+	rig := harness.New(conn, harness.Config{})
+	defer rig.Close()
+	b.Run("harness", func(b *testing.B) {
+		for b.Loop() {
+			p := must(robot.Advertise(b.Context(), "/odom", transports.Type{}, transports.QoS{}))
+			must(rig.View().Now())
+			_ = p.Close()
+			must(rig.View().Now())
+		}
+	})
+	b.Run("wire", func(b *testing.B) {
+		for b.Loop() {
+			p := must(robot.Advertise(b.Context(), "/odom", transports.Type{}, transports.QoS{}))
+			conn.Graph()
+			_ = p.Close()
+			conn.Graph()
+		}
+	})
+}

@@ -158,8 +158,8 @@ func (o *outcome) explain() (out []string) {
 		}
 		return out
 	}
-	if m == nil {
-		return o.left()
+	if m == nil { // it may be the cause of a count, and is none of a violation
+		return o.left("note")
 	}
 	if near, ok := o.closest(m); ok {
 		out = append(out, row("closest", fmt.Sprintf("at %s: %s", o.obs.Timeline().Since(near.Received), mismatch(m, near.Value))))
@@ -188,15 +188,15 @@ func (o *outcome) explain() (out []string) {
 	case o.obs.Seen() == 0:
 		out = append(out, row("cause", o.obs.Silence()))
 	default:
-		out = append(out, o.left()...)
+		out = append(out, o.left("cause")...)
 	}
 	return out
 }
 
 // left says who could have published more, but left the graph meanwhile.
-func (o *outcome) left() []string {
+func (o *outcome) left(label string) []string {
 	if who := o.obs.Left(); o.obs.Wire && who != "" {
-		return []string{row("cause", who)}
+		return []string{row(label, who)}
 	}
 	return nil
 }
