@@ -204,6 +204,8 @@ type run struct {
 	span     time.Duration
 	longest  int
 	longSpan time.Duration
+	missed   any // the last message that did not match
+	misses   bool
 	done     bool
 }
 
@@ -212,7 +214,9 @@ func (j *run) add(a *measure.Arrival) {
 		return
 	}
 	if !j.matches(j.m, a) {
-		j.length = 0
+		if j.length = 0; a.Err == nil {
+			j.missed, j.misses = a.Value, true
+		}
 		return
 	}
 	if j.length++; j.length == 1 {
@@ -244,10 +248,14 @@ func (j *run) close(e ending) verdict {
 }
 
 func (j *run) found() string {
+	s := fmt.Sprintf("%s, at most %d in a row matched", j.count(), j.longest)
 	if j.hold > 0 {
-		return fmt.Sprintf("%s, the longest run that matched spans %v", j.count(), j.longSpan.Round(time.Microsecond))
+		s = fmt.Sprintf("%s, the longest run that matched spans %v", j.count(), j.longSpan.Round(time.Microsecond))
 	}
-	return fmt.Sprintf("%s, at most %d in a row matched", j.count(), j.longest)
+	if j.misses && !j.done {
+		s += "; the last that did not: " + mismatch(j.m, j.missed)
+	}
+	return s
 }
 
 // become is BecomeWithin: the newest message before the stretch counts too.
