@@ -22,7 +22,10 @@ type TB struct {
 	finished bool
 }
 
-func (r *TB) Helper()      {}
+// Helper does nothing.
+func (r *TB) Helper() {}
+
+// Name is the same for each.
 func (r *TB) Name() string { return "the recorded spec" }
 
 // Context ends before the clean-up, as that of a *testing.T does.
@@ -33,12 +36,14 @@ func (r *TB) Context() context.Context {
 	return r.ctx
 }
 
+// Cleanup keeps f for the end of the spec.
 func (r *TB) Cleanup(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cleanups = append(r.cleanups, f)
 }
 
+// Errorf keeps a failure.
 func (r *TB) Errorf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,12 +56,14 @@ func (r *TB) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
+// Logf keeps a line of the log.
 func (r *TB) Logf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.logs = append(r.logs, fmt.Sprintf(format, args...))
 }
 
+// Failed reports whether there was a failure.
 func (r *TB) Failed() bool { return len(r.Failures()) > 0 }
 
 // Failures is what the spec failed with, each by itself.
