@@ -183,28 +183,31 @@ func (r *Reader) Float32(field string) float32 { return math.Float32frombits(r.U
 func (r *Reader) Float64(field string) float64 { return math.Float64frombits(r.Uint64(field)) }
 
 // String reads a string of at most bound bytes, 0 for no bound.
-func (r *Reader) String(field string, bound int) string { return string(r.text(field, bound)) }
+func (r *Reader) String(field string, bound int) string {
+	from, to := r.text(field, bound)
+	return string(r.buf[from:to])
+}
 
-// text is a string as it stands in the buffer.
-func (r *Reader) text(field string, bound int) []byte {
+// text reads a string and says where in the buffer it stands.
+func (r *Reader) text(field string, bound int) (from, to int) {
 	n := r.Uint32(field)
 	if n == 0 {
-		return nil
+		return r.off, r.off
 	}
 	if uint64(n) > uint64(len(r.buf)-r.off) {
 		r.short(field, uint64(n))
-		return nil
+		return 0, 0
 	}
-	b := r.buf[r.off : r.off+int(n)]
-	if b[n-1] == 0 {
-		b = b[:n-1]
+	from, to = r.off, r.off+int(n)
+	if r.buf[to-1] == 0 {
+		to--
 	}
-	if bound > 0 && len(b) > bound {
-		r.Fail(field, "a string of %d bytes, and string<=%d has a bound of %[2]d; its sender means another type", len(b), bound)
-		return nil
+	if bound > 0 && to-from > bound {
+		r.Fail(field, "a string of %d bytes, and string<=%d has a bound of %[2]d; its sender means another type", to-from, bound)
+		return 0, 0
 	}
 	r.off += int(n)
-	return b
+	return from, to
 }
 
 // WString reads a wstring of at most bound UTF-16 code units, 0 for no bound.
@@ -304,22 +307,19 @@ func (r *Reader) BoolSequence(field string, bound int) []bool {
 // Strings fills dst with the elements of an array of strings of at most bound
 // bytes, 0 for no bound. They share one allocation.
 func (r *Reader) Strings(field string, dst []string, bound int) {
-	begin, total := r.off, 0
+	begin := r.off
 	for i := range dst {
 		r.Enter()
-		total += len(r.text("", bound))
+		r.text("", bound)
 		if r.LeaveAt(field, i); !r.OK() {
 			return
 		}
 	}
-	var all strings.Builder
-	all.Grow(total)
+	all := string(r.buf[begin:r.off]) // and the few bytes between them
 	r.off = begin
 	for i := range dst {
-		b := r.text("", bound)
-		all.Write(b)
-		s := all.String()
-		dst[i] = s[len(s)-len(b):]
+		from, to := r.text("", bound)
+		dst[i] = all[from-begin : to-begin]
 	}
 }
 
