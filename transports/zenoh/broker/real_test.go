@@ -146,10 +146,9 @@ func TestRealQueries(t *testing.T) {
 func TestRealLiveliness(t *testing.T) {
 	inModes(t, func(t *testing.T, b *broker.Broker, one, two *testenv.ZenohPeer) {
 		one.Do("token", "live/1")
-		two.Do("watch tokens", "live/**")
-		says(t, two, testenv.Told{"token": "live/1", "gone": false})
 		one.Do("token", "live/2")
-		says(t, two, testenv.Told{"token": "live/2", "gone": false})
+		// Before there is a subscriber: with one, zenoh 1.10.2 now and then gives
+		// none or some of a get's answers to that, on real routers too.
 		two.Start("tokens", "live/*")
 		got := []any{two.Next()["token"], two.Next()["token"]}
 		says(t, two, testenv.Told{"final": true})
@@ -157,7 +156,12 @@ func TestRealLiveliness(t *testing.T) {
 			t.Error(diff)
 		}
 		one.Do("drop", "")
-		says(t, two, testenv.Told{"token": "live/2", "gone": true})
+		two.Do("watch tokens", "live/**")
+		says(t, two, testenv.Told{"token": "live/1", "gone": false})
+		one.Do("token", "live/3")
+		says(t, two, testenv.Told{"token": "live/3", "gone": false})
+		one.Do("drop", "")
+		says(t, two, testenv.Told{"token": "live/3", "gone": true})
 		one.Kill()
 		says(t, two, testenv.Told{"token": "live/1", "gone": true})
 	})
@@ -202,6 +206,7 @@ func script(t *testing.T, endpoint string) (seen []string) {
 			replies = append(replies, fmt.Sprint("get ", key, ": ", x))
 		}
 		slices.Sort(replies)
+		replies = slices.Compact(replies) // "Timeout" may come of more than one who watches the time
 		seen = append(append(seen, replies...), "final")
 	}
 	two.Do("watch tokens", "**")
