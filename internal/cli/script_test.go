@@ -215,6 +215,7 @@ func TestWithSDK(t *testing.T) {
 		echo <- result{code, out, errs}
 	}()
 	testenv.Must(t, commandSubscribes(testenv.Soon(t), join(t, address, "_observer"), "/from_sdk"))
+	peer.Do("subscribe", "/unused", "node", "listener") // and with it, it has heard of the command
 	peer.Do("send", "/from_sdk", "data", "hello")
 	peer.Do("send", "/from_sdk", "data", "world")
 	if got := testenv.Next(t, echo); got != (result{stdout: "data: hello\n---\ndata: world\n---\npass: message 2 has data==world\n"}) {
