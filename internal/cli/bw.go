@@ -92,7 +92,7 @@ func (m *bw) tell(st measure.Stretch) ([]string, error) {
 	low, high := m.extremes()
 	mean, err := m.sizes.Mean()
 	return []string{fmt.Sprintf("%s: %s/s ± %s/s (%s in %s; a message is %s, from %s to %s)",
-		st.Topic, amount(x, 4), amount(pm, 2), count(m.sizes.Len(), "message"), short(st.Duration()), amount(mean, 4), amount(low, 4), amount(high, 4))}, err
+		st.Topic, amount(x, 4), amount(pm, 3), count(m.sizes.Len(), "message"), short(st.Duration()), amount(mean, 4), amount(low, 4), amount(high, 4))}, err
 }
 
 // extremes are those of at least one message.

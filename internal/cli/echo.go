@@ -131,6 +131,9 @@ func (e *echo) run(s *session, topic string) error {
 	// From the start: what a latched publisher kept came while subscribing.
 	st, err := w.watch(w.sub.FromStart(), e.wf.length, func(a measure.Arrival) bool {
 		e.n++
+		if a.Topic != topic { // it was subscribed to with wildcards
+			s.printf("# %s", a.Topic)
+		}
 		e.show(s, a)
 		return !e.matched && e.n != e.wf.count
 	}, 0, nil)
@@ -257,28 +260,34 @@ func (e *echo) judge(v any) {
 	e.matched = true
 }
 
+// echoVerdict ends what is printed in JSON if something was expected, or lost.
 type echoVerdict struct {
-	Topic    string   `json:"topic"`
-	Messages int      `json:"messages"`
-	Expect   []string `json:"expect,omitempty"`
-	Verdict  string   `json:"verdict"`
-	Reason   string   `json:"reason,omitempty"`
+	Topic    string `json:"topic"`
+	Messages int    `json:"messages"`
+	// DroppedByUs is how many came faster than they could be printed.
+	DroppedByUs uint64   `json:"dropped_by_us"`
+	Expect      []string `json:"expect,omitempty"`
+	Verdict     string   `json:"verdict,omitempty"`
+	Reason      string   `json:"reason,omitempty"`
 }
 
 // verdict is what came of it all.
 func (e *echo) verdict(s *session, w *watched, st measure.Stretch) error {
-	v := echoVerdict{Topic: w.topic, Messages: e.n, Expect: e.wf.expect, Verdict: "pass"}
+	v := echoVerdict{Topic: w.topic, Messages: e.n, DroppedByUs: st.Dropped, Expect: e.wf.expect}
+	judged := len(e.expected) > 0 || e.wf.count > 0
 	err := e.missing(s, w, st)
 	if _, ok := errors.AsType[*measure.Inconclusive](err); ok {
 		v.Verdict, v.Reason = "inconclusive", err.Error()
 	} else if err != nil {
 		v.Verdict, v.Reason = "fail", err.Error()
+	} else if judged {
+		v.Verdict = "pass"
 	}
-	if len(e.expected) > 0 || e.wf.count > 0 {
+	if judged || st.Dropped > 0 {
 		s.object(v)
-		if err == nil && len(e.expected) > 0 {
-			s.printf("pass: message %d has %s", e.n, strings.Join(e.wf.expect, " and "))
-		}
+	}
+	if err == nil && len(e.expected) > 0 {
+		s.printf("pass: message %d has %s", e.n, strings.Join(e.wf.expect, " and "))
 	}
 	return err
 }

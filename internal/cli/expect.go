@@ -155,7 +155,7 @@ func valueText(q bound.Quantity, x, plusMinus float64) string {
 	switch q {
 	case bound.Rate:
 		if plusMinus > 0 {
-			pm = fmt.Sprintf(" ± %.1g", plusMinus)
+			pm = " ± " + oneDigit(plusMinus)
 		}
 		return fmt.Sprintf("%.4g%s Hz", x, pm)
 	case bound.Duration:
@@ -164,11 +164,19 @@ func valueText(q bound.Quantity, x, plusMinus float64) string {
 		return amount(x, 4)
 	case bound.Bandwidth:
 		if plusMinus > 0 {
-			pm = " ± " + amount(plusMinus, 2) + "/s"
+			pm = " ± " + amount(plusMinus, 3) + "/s"
 		}
 		return amount(x, 4) + "/s" + pm
 	}
 	return fmt.Sprint(x)
+}
+
+// oneDigit is x to one digit, or to the integer.
+func oneDigit(x float64) string {
+	if x >= 1 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.1g", x)
 }
 
 // tell prints what was expected and came, for people.

@@ -213,10 +213,16 @@ func TestLatePublisherIsWaitedFor(t *testing.T) {
 func TestBw(t *testing.T) {
 	onBench(t, func(t *testing.T, b *bench) {
 		every(b, b.node("/talker"), "/chatter", 20*time.Millisecond, text)
+		every(b, b.node("/fast"), "/fast", time.Millisecond, text)
+		b.run("topic", "hz", "/fast", "--count", "5").want(t, Pass, `
+/fast: 1000 ± 250 Hz (5 messages, over 4ms)
+longest gap 1ms after message 1, jitter 0s
+lost on the wire: 0 of 5 by sequence numbers of 1 publisher; dropped by us: 0
+`, "")
 		b.run("topic", "bw", "/chatter", "--for", "2s", "--expect", "<1kB/s", "--expect", "size==14", "--expect", "mean-size<1KiB").want(t, Pass, `
-/chatter: 700 B/s ± 7.1 B/s (100 messages in 2s; a message is 14 B, from 14 B to 14 B)
+/chatter: 700 B/s ± 7.07 B/s (100 messages in 2s; a message is 14 B, from 14 B to 14 B)
 lost on the wire: 0 of 100 by sequence numbers of 1 publisher; dropped by us: 0
-pass: bandwidth 700 B/s ± 7.1 B/s, expected <1kB/s
+pass: bandwidth 700 B/s ± 7.07 B/s, expected <1kB/s
 pass: size 14 B, expected ==14
 pass: mean-size 14 B, expected <1KiB
 `, "")
@@ -442,7 +448,7 @@ pass: message 3 has pose.pose.position.x>=0.3 and header.frame_id==""
 		for _, want := range []string{
 			`"received":"2000-01-01T00:00:00.4Z"`, `"sent":"2000-01-01T00:00:00.4Z"`, `"seq":5`, `"size":708`, `"type":"nav_msgs/msg/Odometry"`,
 			`"message":{"x":0.4,"y":0.0,"z":0.0}}` + "\n",
-			`{"topic":"/odom","messages":2,"expect":["pose.pose.position.x<0"],"verdict":"fail","reason":"no message has`,
+			`{"topic":"/odom","messages":2,"dropped_by_us":0,"expect":["pose.pose.position.x<0"],"verdict":"fail","reason":"no message has`,
 		} {
 			if !strings.Contains(r.stdout, want) {
 				t.Errorf("%s\nhas no %s", r.stdout, want)
