@@ -14,9 +14,10 @@
 //   - rmw_zenoh lets QoS settings that do not match meet. Here they mean what
 //     they mean to ROS 2 everywhere: a publisher that does not suit what a
 //     subscription asks for is not counted, and not heard as far as its messages
-//     carry the GID of its token, as those of rmw_zenoh do. Deadline, lifespan,
-//     lease and liveliness are shown to others, and neither asserted nor enforced,
-//     as in rmw_zenoh.
+//     carry the GID of its token, as those of rmw_zenoh do, or the time stamp of a
+//     session that has no other publisher of the topic. Deadline, lifespan, lease
+//     and liveliness are shown to others, and neither asserted nor enforced, as in
+//     rmw_zenoh.
 //   - A reliable publisher has routers wait under congestion, whatever its
 //     history, where rmw_zenoh drops messages of all that do not keep all: a test
 //     must not lose its own stimuli. A best-effort one lets routers drop.

@@ -213,6 +213,22 @@ func TestTopicsWithSDK(t *testing.T) {
 	})
 }
 
+// TestQoSWithSDK: its messages carry GIDs that its tokens do not tell.
+func TestQoSWithSDK(t *testing.T) {
+	throughEach(t, func(t *testing.T, at string) {
+		peer, c := testenv.StartROSPeer(t, at, 7), dial(t, at, "harness")
+		all := subscribe(t, c, "/chatter", text, transports.QoS{})
+		latched := subscribe(t, c, "/chatter", text, transports.QoS{Reliability: transports.Reliable, Durability: transports.TransientLocal, Depth: 1})
+		peer.Do("publish", "/chatter", "node", "talker")
+		matched(t, all, 1)
+		peer.Do("send", "/chatter", "data", "volatile")
+		all.is(t, "volatile")
+		c.Settle()
+		matched(t, latched, 0)
+		latched.is(t)
+	})
+}
+
 func TestServicesWithSDK(t *testing.T) {
 	throughEach(t, func(t *testing.T, at string) {
 		peer, c := testenv.StartROSPeer(t, at, 7), dial(t, at, "harness")

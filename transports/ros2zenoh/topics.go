@@ -124,9 +124,9 @@ type subscription struct {
 	sink func(transports.Sample)
 	open closer
 
-	reader *advanced.Reader                                 // nil when volatile
-	joined atomic.Bool                                      // who was there before has been asked for what he kept
-	deaf   atomic.Pointer[map[measure.PublisherID]struct{}] // whom it must not hear; replaced, never changed
+	reader *advanced.Reader         // nil when volatile
+	joined atomic.Bool              // who was there before has been asked for what he kept
+	deaf   atomic.Pointer[deafness] // replaced, never changed
 	closed atomic.Bool
 
 	masks masks // of an observer
@@ -261,22 +261,44 @@ func (u *subscription) hears(e *entity) bool {
 // observes reports whether its type has an open end.
 func (u *subscription) observes() bool { return u.typ.Name == "" || u.typ.Hash == "" }
 
+// deafness is whom a subscription must not hear, by the GID of its messages. Who
+// makes up GIDs, as zenoh-ros2-sdk does, is known by its session, if that has no
+// publisher of the topic that is heard.
+type deafness struct {
+	gids map[measure.PublisherID]bool
+	zids map[string]bool
+}
+
+func (d *deafness) add(e *entity) {
+	if d.gids == nil {
+		d.gids, d.zids = map[measure.PublisherID]bool{}, map[string]bool{}
+	}
+	d.gids[e.gid], d.zids[e.zid] = true, true
+}
+
+func (d *deafness) to(gid measure.PublisherID, x *session.Sample) bool {
+	return d != nil && (d.gids[gid] || len(d.zids) > 0 && d.zids[x.Timestamp.ID.String()])
+}
+
 // review follows the publishers of the topic. The Conn's mu is held.
 func (u *subscription) review() {
-	var deaf map[measure.PublisherID]struct{}
+	var d deafness
+	heard := map[string]bool{}
 	for _, e := range u.c.publishersOn(u.name) {
-		if u.qos.Incompatible(e.qos) == "" {
-			continue
+		switch {
+		case u.qos.Incompatible(e.qos) != "":
+			d.add(e)
+		case u.takes(e.typ):
+			heard[e.zid] = true
 		}
-		if deaf == nil {
-			deaf = map[measure.PublisherID]struct{}{}
-		}
-		deaf[e.gid] = struct{}{}
 	}
-	if deaf == nil {
+	for zid := range heard {
+		delete(d.zids, zid)
+	}
+	if d.gids == nil {
 		u.deaf.Store(nil)
 	} else {
-		u.deaf.Store(&deaf)
+		u.deaf.Store(&d)
 	}
 	if u.observes() && u.masks.begun() {
 		u.c.s.Post(func() { _ = u.wear() }) // that the session ended is known already
@@ -294,10 +316,8 @@ func (u *subscription) take(x *session.Sample) {
 			u.c.speaksOld(u.name, a, x.Timestamp.ID.String())
 		}
 	}
-	if deaf := u.deaf.Load(); deaf != nil {
-		if _, ok := (*deaf)[a.gid]; ok {
-			return
-		}
+	if u.deaf.Load().to(a.gid, x) {
+		return
 	}
 	u.sink(transports.Sample{
 		Payload:   x.Payload,
