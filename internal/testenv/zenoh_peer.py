@@ -77,13 +77,14 @@ with zenoh.open(conf) as session:
 
             held.append(zenoh.ext.declare_advanced_subscriber(
                 session, key, lambda s: tell(sample=sample(s)),
-                history=zenoh.ext.HistoryConfig(detect_late_publishers=True, max_samples=m["depth"])))
+                history=zenoh.ext.HistoryConfig(detect_late_publishers=True, max_samples=m["depth"]),
+                recovery=zenoh.ext.RecoveryConfig(heartbeat=True) if m.get("recover") else None))
         elif what == "advanced publish":
             import zenoh.ext
 
             p = zenoh.ext.declare_advanced_publisher(
                 session, key, cache=zenoh.ext.CacheConfig(max_samples=m["depth"]), publisher_detection=True,
-                sample_miss_detection=zenoh.ext.MissDetectionConfig() if m.get("numbered") else None)
+                sample_miss_detection=zenoh.ext.MissDetectionConfig(heartbeat=m.get("heartbeat")) if m.get("numbered") else None)
             held.append(p)
             attachments = m.get("attachments") or [None] * len(m["payloads"])
             for x, a in zip(m["payloads"], attachments):

@@ -190,6 +190,20 @@ func TestRealAdvancedPubSub(t *testing.T) {
 	})
 }
 
+// TestRealRecovery: an advanced subscriber asks for what was lost on the way to
+// it, after a gap and after the heartbeat.
+func TestRealRecovery(t *testing.T) {
+	inModes(t, func(t *testing.T, b *broker.Broker, one, two *testenv.ZenohPeer) {
+		one.Do("advanced subscribe", "map", "depth", 10, "recover", true)
+		f := inject(t, b, broker.Rule{Key: "map", Kinds: []broker.Kind{broker.Put}}, broker.DropEvery(4))
+		two.Do("advanced publish", "map", "depth", 10, "payloads", numbers(1, 8), "numbered", true, "heartbeat", 0.1)
+		for _, want := range numbers(1, 8) {
+			told(t, one, "sample", map[string]any{"key": "map", "payload": want})
+		}
+		undo(t, f, 8, 2)
+	})
+}
+
 // script is operations of real programs on a router, and what they observe.
 func script(t *testing.T, endpoint string) (seen []string) {
 	one, two := testenv.StartZenohPeer(t, endpoint, ""), testenv.StartZenohPeer(t, endpoint, "")
