@@ -25,6 +25,7 @@ type Process struct {
 
 	mu     sync.Mutex
 	stderr strings.Builder
+	wrote  chan struct{} // closed at the next write to it
 	reap   func() error
 }
 
@@ -38,7 +39,7 @@ func StartPython(tb testing.TB, script string, args ...string) *Process {
 
 func start(tb testing.TB, name string, args ...string) *Process {
 	tb.Helper()
-	p := &Process{tb: tb, cmd: exec.Command(name, args...), lines: make(chan string, 1<<16)}
+	p := &Process{tb: tb, cmd: exec.Command(name, args...), lines: make(chan string, 1<<16), wrote: make(chan struct{})}
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		tb.Fatalf("testenv: %v", err)
@@ -74,6 +75,8 @@ type stderrOf Process
 func (p *stderrOf) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	close(p.wrote)
+	p.wrote = make(chan struct{})
 	return p.stderr.Write(b)
 }
 
@@ -82,6 +85,27 @@ func (p *Process) Stderr() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stderr.String()
+}
+
+// Complains returns when its standard error has the text. The test fails when
+// that takes 20 s.
+func (p *Process) Complains(text string) {
+	p.tb.Helper()
+	patient := time.NewTimer(patience)
+	defer patient.Stop()
+	for {
+		p.mu.Lock()
+		said, wrote := p.stderr.String(), p.wrote
+		p.mu.Unlock()
+		if strings.Contains(said, text) {
+			return
+		}
+		select {
+		case <-wrote:
+		case <-patient.C:
+			p.tb.Fatalf("testenv: process %d did not print %q to its stderr within %v:\n%s", p.PID(), text, patience, said)
+		}
+	}
 }
 
 // Line is the next line of its standard output. The test fails when none comes

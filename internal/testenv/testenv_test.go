@@ -62,6 +62,12 @@ func TestPythonPeerTalksInLines(t *testing.T) {
 	}
 }
 
+func TestPythonPeerComplains(t *testing.T) {
+	p := testenv.StartPython(t, "import sys\nfor line in sys.stdin:\n    print(line.strip(), file=sys.stderr)\n")
+	p.Send("no")
+	p.Complains("no")
+}
+
 func TestZenohPeersHearEachOther(t *testing.T) {
 	at := testenv.ZenohRouter(t)
 	a, b := testenv.StartZenohPeer(t, at, ""), testenv.StartZenohPeer(t, at, "")
