@@ -62,7 +62,7 @@ func Open(ctx context.Context, address string) (transports.Conn, error) {
 }
 
 func bad(address, format string, args ...any) error {
-	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447, zenoh+tls://HOST:7447?ca=FILE ros2+zenoh://HOST:7447?domain=N or ros2+zenoh:?router=embedded",
+	return urlError(fmt.Sprintf("graph URL %q: %s; write inproc:, inproc:NAME, zenoh://HOST:7447, zenoh+tls://HOST:7447?ca=FILE, ros2+zenoh://HOST:7447?domain=N or ros2+zenoh:?router=embedded",
 		address, fmt.Sprintf(format, args...)))
 }
 
