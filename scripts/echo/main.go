@@ -12,17 +12,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/robospec/robospec/harness"
 	"github.com/robospec/robospec/transports/dial"
-	"github.com/robospec/robospec/transports/zenoh/broker"
 )
 
 // setup bounds what comes before the measurement.
@@ -31,7 +28,7 @@ const setup = 10 * time.Second
 func main() {
 	log.SetFlags(0)
 	connect := flag.String("connect", "inproc:", "`URL` of the graph, such as zenoh://127.0.0.1:7447")
-	role := flag.String("role", "both", "both pairs in one session, or one of two processes, `ping` or pong; ping starts and measures; router is the embedded broker in a process of its own")
+	role := flag.String("role", "both", "both pairs in one session, or one of two processes, `ping` or pong, which says how to reach its router if it embeds one; ping starts and measures")
 	ping := flag.String("ping", "ping", "the `topic` that ping publishes on")
 	pong := flag.String("pong", "pong", "the `topic` that pong publishes on")
 	warmup := flag.Float64("warmup", 1, "`seconds` before the measurement")
@@ -47,9 +44,6 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func run(connect, role, ping, pong string, warmup, length time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), setup)
 	defer cancel()
-	if role == "router" {
-		return serve(ctx)
-	}
 	conn, err := dial.Open(ctx, connect)
 	if err != nil {
 		return err
@@ -64,7 +58,10 @@ func run(connect, role, ping, pong string, warmup, length time.Duration) error {
 		go func() { faults <- answering.echo() }()
 	}
 	if role == "pong" {
-		fmt.Println("ready")
+		if e, ok := conn.(dial.Embedded); ok {
+			connect = e.URL()
+		}
+		fmt.Println(connect)
 		return <-faults
 	}
 	measured, err := newPair(ctx, rig, pong, ping, 1)
@@ -94,17 +91,6 @@ func run(connect, role, ping, pong string, warmup, length time.Duration) error {
 		return err
 	}
 	return rig.Close()
-}
-
-// serve is a router for others until standard input ends.
-func serve(ctx context.Context) error {
-	b, err := broker.Listen(ctx, broker.Config{})
-	if err != nil {
-		return err
-	}
-	fmt.Println(strings.Replace(b.Endpoint(), "tcp/", "zenoh://", 1))
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return errors.Join(err, b.Close())
 }
 
 // wait returns nil after d, or sooner with the fault that ended an echo.

@@ -109,6 +109,7 @@ func (c typed) Client(ctx context.Context, service string, t transports.Type) (t
 }
 
 func runSuite(t *testing.T, router string, observe bool) {
+	t.Parallel() // the suites mostly wait
 	var mu sync.Mutex
 	cables := map[transports.Conn]*cable{}
 	transporttest.Run(t, transporttest.Wire{

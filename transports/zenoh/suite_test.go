@@ -84,6 +84,7 @@ func TestSuiteThroughARealRouter(t *testing.T) { runSuite(t, testenv.ZenohRouter
 
 func runSuite(t *testing.T, router string) {
 	t.Helper()
+	t.Parallel() // the suites mostly wait
 	var mu sync.Mutex
 	cables := map[transports.Conn]*cable{}
 	transporttest.Run(t, transporttest.Wire{

@@ -17,10 +17,7 @@ import (
 
 // perType is how many random values of each type go each way. The bytes of all
 // are compared, and of some the values, too, field by field.
-const (
-	perType   = 200
-	withValue = 50
-)
+const withValue = perType / 4
 
 // typ is a message type by its codec.
 type typ struct {
