@@ -557,6 +557,10 @@ func (o *Observation) Left() string {
 	return o.g.view.farewells(p, o.Topic)
 }
 
+// Unheard says why nobody heard the publish that the stretch begins with; "" if
+// somebody may have, or if it begins otherwise.
+func (o *Observation) Unheard() string { return o.g.tl.whyUnheard(o.Start) }
+
 // Graph is the participant that observes.
 func (o *Observation) Graph() *Graph { return o.g }
 

@@ -81,7 +81,7 @@ func (v *View) peersOf(own transports.Endpoint, remote any) peers {
 	p.met = slices.Compact(p.met)
 	switch {
 	case len(there) == 0:
-		p.why = v.nobody(name, p)
+		p.why = v.nobody(name, p, false)
 	case len(p.met) == 0:
 		p.why = few(besides)
 	default:
@@ -97,15 +97,15 @@ func (v *View) peersOf(own transports.Endpoint, remote any) peers {
 }
 
 // nobody says that there are none of them, and who left or which name may have
-// been meant.
-func (v *View) nobody(name string, p peers) string {
+// been meant, be it one of our own if that counts.
+func (v *View) nobody(name string, p peers, own bool) string {
 	s := fmt.Sprintf("%s %s", p.of.no, name)
 	if len(p.left) > 0 {
 		return s + " any more: " + v.farewells(p, "it")
 	}
 	var names []string
 	for _, e := range p.now.Endpoints {
-		if e.Kind == p.of.other && !Infrastructure(e) {
+		if e.Kind == p.of.other && (own || !e.Local) && !Infrastructure(e) {
 			names = append(names, e.Name)
 		}
 	}
@@ -121,7 +121,7 @@ func (v *View) Missing(kind transports.EndpointKind, name string) string {
 		return ""
 	}
 	of := slices.IndexFunc(roles[:], func(r role) bool { return r.other == kind })
-	return v.nobody(name, peers{of: roles[of], now: now, left: v.left(kind, name, now)})
+	return v.nobody(name, peers{of: roles[of], now: now, left: v.left(kind, name, now)}, true)
 }
 
 // MissingNode is Missing of a node.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/robospec/robospec/msgs"
@@ -19,6 +20,7 @@ type Publisher[T any] struct {
 	self       transports.Endpoint // without node and identifier
 	codec      msgs.Codec[T]
 	remote     transports.Publisher
+	matched    transports.Matched // nil where nobody can tell, or where those who come later hear it, too
 	background bool
 	shared     *publisherState
 }
@@ -54,6 +56,9 @@ func Advertise[T any](ctx context.Context, g *Graph, topic string, opts ...Optio
 	}
 	p := &Publisher[T]{g: g, name: name, self: self, codec: codec, remote: remote,
 		shared: &publisherState{done: make(chan struct{}), streams: map[interface{ end() }]struct{}{}}}
+	if o.qos.Durability != transports.TransientLocal {
+		p.matched, _ = remote.(transports.Matched)
+	}
 	if err := g.own(p); err != nil {
 		_ = remote.Close() // the graph's end is the error to tell
 		return fail(err)
@@ -72,8 +77,25 @@ func (p *Publisher[T]) Publish(ctx context.Context, v T) (Mark, error) {
 		m = p.g.tl.act("publish on", p.name)
 	} else {
 		m = p.g.tl.stimulus("publish on", p.name)
+		if p.matched != nil {
+			if n, _ := p.matched.Matched(); n == 0 {
+				p.g.tl.notHeard(m, p.alone)
+			}
+		}
 	}
 	return m, p.send(ctx, v, m)
+}
+
+// alone says why nobody hears the publisher, or since when somebody can.
+func (p *Publisher[T]) alone() string {
+	switch now := p.g.view.peersOf(p.self, p.remote); {
+	case now.why != "":
+		return now.why
+	case len(now.met) > 0:
+		return fmt.Sprintf("%s %s %s, but was not there yet; wait with WaitForSubscribers", strings.Join(now.met, ", "), now.of.does, p.name)
+	default:
+		return "no subscription was matched"
+	}
 }
 
 // send sends v; the stimulus m failed if that fails.

@@ -24,7 +24,8 @@ type Timeline struct {
 	awaited bool     // an expectation followed it
 	groups  []*group // the open ones, the innermost last
 	failed  map[uint64]error
-	events  []Event // a ring of the last maxEvents
+	unheard []unheard // the newest maxUnheard
+	events  []Event   // a ring of the last maxEvents
 	eventAt int
 	lives   []Living
 	watched []evidenced
@@ -32,6 +33,14 @@ type Timeline struct {
 }
 
 const maxEvents = 512
+
+// unheard is a publish for which nobody was there.
+type unheard struct {
+	order uint64
+	why   func() string // as the graph is now
+}
+
+const maxUnheard = 64
 
 // NewTimeline begins a timeline. Config.Timeline makes participants share it.
 func NewTimeline() *Timeline {
@@ -198,6 +207,31 @@ func (t *Timeline) Failed(m Mark, err error) {
 		t.failed[g.order] = err
 	}
 	t.record(Event{Mark: t.act("failed:", m.Cause()), Text: err.Error()})
+}
+
+// notHeard remembers that nobody was there to hear the stimulus m.
+func (t *Timeline) notHeard(m Mark, why func() string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.unheard) == maxUnheard {
+		t.unheard = slices.Delete(t.unheard, 0, 1)
+	}
+	t.unheard = append(t.unheard, unheard{m.order, why})
+}
+
+// whyUnheard says why nobody heard the stimulus m, "" if somebody may have.
+func (t *Timeline) whyUnheard(m Mark) string {
+	t.mu.Lock()
+	i := slices.IndexFunc(t.unheard, func(u unheard) bool { return u.order == m.order })
+	var why func() string
+	if i >= 0 {
+		why = t.unheard[i].why
+	}
+	t.mu.Unlock()
+	if why == nil {
+		return ""
+	}
+	return fmt.Sprintf("nobody heard %s: %s", m, why())
 }
 
 // unhappened is the *measure.Inconclusive of what is counted from a stimulus

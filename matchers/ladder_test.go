@@ -100,6 +100,25 @@ var ladder = []scene{
 		w.leavesAfter(330*ms, w.robot)
 		return to(s.odom, Over(time.Second, HaveCount(50)))
 	}},
+	{"the command is of another type than the robot takes", func(t *testing.T, w *world, s *stage) (color, string) {
+		state, sub := advertise(t, w.robot, "/state"), w.sub("/state")
+		_, err := harness.Subscribe[string](t.Context(), w.robot, "/cmd", as("geometry_msgs/msg/TwistStamped", hashB))
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(t, advertise(t, w.rig, "/cmd", as("geometry_msgs/msg/Twist", hashA)), "go")
+		w.later(100*ms, state, "standing")
+		return to(sub, ReceiveWithin(500*ms, "driving"))
+	}},
+	{"the command came before the robot", func(t *testing.T, w *world, s *stage) (color, string) {
+		state, sub := advertise(t, w.robot, "/state"), w.sub("/state")
+		says(t, advertise(t, w.rig, "/cmd"), "go")
+		if _, err := harness.Subscribe[string](t.Context(), w.robot, "/cmd"); err != nil {
+			t.Fatal(err)
+		}
+		w.later(100*ms, state, "standing")
+		return to(sub, ReceiveWithin(500*ms, "driving"))
+	}},
 	{"a Server that nobody calls", func(t *testing.T, w *world, s *stage) (color, string) {
 		srv, err := harness.Serve(t.Context(), w.rig, "/arm", service("demo/srv/Arm", ""))
 		if err != nil {

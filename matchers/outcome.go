@@ -183,12 +183,19 @@ func (o *outcome) explain() (out []string) {
 			return out
 		}
 	}
+	label := "cause"
 	switch {
 	case errors.Is(o.obs.Ended(), harness.ErrEnded):
+		return out
 	case o.obs.Seen() == 0:
-		out = append(out, row("cause", o.obs.Silence()))
+		out, label = append(out, row("cause", o.obs.Silence())), "note"
 	default:
-		out = append(out, o.left("cause")...)
+		if who := o.left("cause"); who != nil {
+			out, label = append(out, who...), "note"
+		}
+	}
+	if unheard := o.obs.Unheard(); unheard != "" {
+		out = append(out, row(label, unheard))
 	}
 	return out
 }
