@@ -71,7 +71,7 @@ func unobserved(err error) error {
 	switch {
 	case errors.Is(err, transports.ErrNoResponder):
 		return &measure.Inconclusive{Reason: "nobody was there to answer", Err: err,
-			Remedy: "start the server and wait for it with WaitForServer, or check the service's name and type"}
+			Remedy: "start the server and wait for it with WaitForServer, find out why it ended, or check the service's name and type"}
 	case errors.As(err, &link):
 		return &measure.Inconclusive{Reason: err.Error(), Err: err, Remedy: "find out why the link died; no reply could have come after it"}
 	case errors.Is(err, harness.ErrClosed):

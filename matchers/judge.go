@@ -212,7 +212,7 @@ func noLife(s measure.Stretch) error {
 	}
 	if s.Life.State == measure.LifeNone {
 		return &measure.Inconclusive{Reason: fmt.Sprintf("nothing arrived on %s and nobody was there to publish%s", s.Topic, sign),
-			Remedy: "start the publisher and wait for it with WaitForPublishers, check the name and QoS of the topic, or say EvenWithoutPublisher() if nobody need be there"}
+			Remedy: "start the publisher and wait for it with WaitForPublishers, check the name, type and QoS of the topic, or say EvenWithoutPublisher() if nobody need be there"}
 	}
 	return &measure.Inconclusive{Reason: fmt.Sprintf("nothing arrived on %s, and whether anybody was there to publish is not known%s", s.Topic, sign),
 		Remedy: "show that the publisher lives (start it with fixtures.Process, or let it declare a liveliness token), or say EvenWithoutPublisher() if nobody need be there"}
