@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robospec/robospec/internal/edit"
 	"github.com/robospec/robospec/measure"
 	"github.com/robospec/robospec/transports"
 )
@@ -261,7 +262,7 @@ func differences(asking, offering transports.Endpoint) string {
 	case a.Name != "" && o.Name != "" && a.Name != o.Name:
 		out = append(out, fmt.Sprintf("type: asked %s, offered %s", a.Name, o.Name))
 	case a.Hash != "" && o.Hash != "" && a.Hash != o.Hash:
-		out = append(out, fmt.Sprintf("type hash of %s: asked %s, offered %s (their definitions differ)", cmp.Or(a.Name, o.Name, "the type"), short(a.Hash), short(o.Hash)))
+		out = append(out, fmt.Sprintf("type hash of %s: asked %s, offered %s (their definitions differ)", cmp.Or(a.Name, o.Name, "the type"), a.ShortHash(), o.ShortHash()))
 	}
 	if asking.Kind == transports.SubscriptionEndpoint {
 		if q := asking.QoS.Incompatible(offering.QoS); q != "" {
@@ -269,15 +270,6 @@ func differences(asking, offering transports.Endpoint) string {
 		}
 	}
 	return strings.Join(out, "; ")
-}
-
-// short is a hash that fits a line.
-func short(hash string) string {
-	const enough = len("RIHS01_") + 12
-	if len(hash) <= enough {
-		return hash
-	}
-	return hash[:enough] + "…"
 }
 
 // Infrastructure reports whether an endpoint is of those that every ROS 2 node
@@ -317,7 +309,7 @@ func hint(name string, names []string) string {
 			others = append(others, n)
 		}
 	}
-	byDistance := func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) }
+	byDistance := func(a, b string) int { return cmp.Compare(edit.Distance(name, a), edit.Distance(name, b)) }
 	slices.SortStableFunc(same, byDistance)
 	slices.SortStableFunc(others, byDistance)
 	const most = 3
@@ -335,25 +327,4 @@ func hint(name string, names []string) string {
 		out += "; there is " + strings.Join(others, ", ")
 	}
 	return out
-}
-
-// distance is the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

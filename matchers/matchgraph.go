@@ -182,7 +182,7 @@ func unlike(want, e transports.Endpoint) string {
 	}
 	w, q := want.QoS, inForce(e)
 	field("type", want.Type.Name == "", want.Type.Name, e.Type.Name)
-	field("type hash", want.Type.Hash == "" || want.Type.Hash == e.Type.Hash, short(want.Type.Hash), short(e.Type.Hash))
+	field("type hash", want.Type.Hash == "" || want.Type.Hash == e.Type.Hash, want.Type.ShortHash(), e.Type.ShortHash())
 	field("reliability", w.Reliability == 0, w.Reliability, q.Reliability)
 	field("durability", w.Durability == 0, w.Durability, q.Durability)
 	field("depth", w.Depth == 0, w.Depth, q.Depth)
@@ -193,15 +193,6 @@ func unlike(want, e transports.Endpoint) string {
 	field("liveliness", w.Liveliness == 0, w.Liveliness, q.Liveliness)
 	field("identifier", want.ID.IsZero(), want.ID, e.ID)
 	return strings.Join(out, "; ")
-}
-
-// short is a hash that fits a line.
-func short(hash string) string {
-	const enough = len("RIHS01_") + 12
-	if len(hash) <= enough {
-		return hash
-	}
-	return hash[:enough] + "…"
 }
 
 // inForce is the QoS of an endpoint with what its defaults stand for.

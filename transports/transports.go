@@ -75,6 +75,15 @@ type Type struct {
 	Hash string
 }
 
+// ShortHash is as much of the hash as tells it from others in a line of text.
+func (t Type) ShortHash() string {
+	const enough = len("RIHS01_") + 12
+	if len(t.Hash) <= enough {
+		return t.Hash
+	}
+	return t.Hash[:enough] + "…"
+}
+
 // Closer ends one thing. Close is idempotent.
 type Closer interface {
 	Close() error

@@ -28,7 +28,7 @@ type layer struct {
 var foundation = append([]string{"measure/...", "msgs/..."}, helpers...)
 
 // helpers stand alone.
-var helpers = []string{"internal/wire/...", "internal/ring/...", "internal/stack/...", "internal/oneline/..."}
+var helpers = []string{"internal/wire/...", "internal/ring/...", "internal/stack/...", "internal/oneline/...", "internal/edit/..."}
 
 var layers = []layer{
 	{
@@ -38,7 +38,7 @@ var layers = []layer{
 	},
 	{
 		of:     []string{"msgs/..."},
-		may:    []string{"msgs/...", "internal/wire/..."},
+		may:    append([]string{"msgs/..."}, helpers...),
 		reason: "a codec knows no transport: any wire may carry its bytes",
 	},
 	{
@@ -114,7 +114,7 @@ type ban struct {
 var bans = []ban{
 	{
 		name:   "no test framework in the heart",
-		of:     []string{"measure/...", "msgs/...", "internal/wire/...", "internal/ring/...", "internal/stack/...", "internal/oneline/...", "internal/zenoh/...", "transports/...", "harness/...", "!transports/transporttest/..."},
+		of:     []string{"measure/...", "msgs/...", "internal/wire/...", "internal/ring/...", "internal/stack/...", "internal/oneline/...", "internal/edit/...", "internal/zenoh/...", "transports/...", "harness/...", "!transports/transporttest/..."},
 		never:  []string{"testing/...", "github.com/onsi/..."},
 		chain:  true,
 		reason: "a tool that is no test uses the heart too, and a verdict must not depend on the framework around it",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/robospec/robospec/internal/edit"
 )
 
 // name is an interface name in its parts: "std_srvs", "srv", "SetBool" and the
@@ -56,7 +58,7 @@ func nearest(s string, names []string) []string {
 	}
 	var all []near
 	for _, n := range names {
-		if d := distance(strings.ToLower(s), strings.ToLower(n)); d <= 4 {
+		if d := edit.Distance(strings.ToLower(s), strings.ToLower(n)); d <= 4 {
 			all = append(all, near{n, d})
 		}
 	}
@@ -68,26 +70,4 @@ func nearest(s string, names []string) []string {
 		}
 	}
 	return out
-}
-
-// distance is how many bytes to insert, delete or change between a and b
-// (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

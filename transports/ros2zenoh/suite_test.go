@@ -2,9 +2,6 @@ package ros2zenoh_test
 
 import (
 	"context"
-	"io"
-	"net"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,56 +14,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// cable is a TCP connection to a router that can be pulled out.
-type cable struct {
-	endpoint string
-	pull     func()
-}
-
-func newCable(t transporttest.TB, router string) *cable {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	near := make(chan net.Conn, 1)
-	var running sync.WaitGroup
-	running.Go(func() {
-		a, err := ln.Accept()
-		ln.Close()
-		if err != nil {
-			close(near)
-			return
-		}
-		b, err := net.Dial("tcp", strings.TrimPrefix(router, "tcp/"))
-		if err != nil {
-			a.Close()
-			close(near)
-			return
-		}
-		join := func(to, from net.Conn) {
-			_, _ = io.Copy(to, from) // ends when either side does
-			to.Close()
-			from.Close()
-		}
-		running.Go(func() { join(a, b) })
-		running.Go(func() { join(b, a) })
-		near <- a
-	})
-	c := &cable{endpoint: "tcp/" + ln.Addr().String()}
-	c.pull = sync.OnceFunc(func() {
-		ln.Close()
-		if a, ok := <-near; ok {
-			a.Close()
-		}
-	})
-	t.Cleanup(func() {
-		c.pull()
-		running.Wait()
-	})
-	return c
-}
 
 var (
 	text    = transports.Type{Name: "std_msgs/msg/String", Hash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"}
@@ -111,13 +58,13 @@ func (c typed) Client(ctx context.Context, service string, t transports.Type) (t
 func runSuite(t *testing.T, router string, observe bool) {
 	t.Parallel() // the suites mostly wait
 	var mu sync.Mutex
-	cables := map[transports.Conn]*cable{}
+	cables := map[transports.Conn]*testenv.Cable{}
 	transporttest.Run(t, transporttest.Wire{
 		Dial: func(t transporttest.TB, node string) transports.Conn {
-			cable := newCable(t, router)
+			cable := testenv.StartCable(t, router)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			conn, err := ros2zenoh.Dial(ctx, ros2zenoh.Config{Endpoint: cable.endpoint, Domain: 7, Node: node})
+			conn, err := ros2zenoh.Dial(ctx, ros2zenoh.Config{Endpoint: cable.Endpoint, Domain: 7, Node: node})
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -130,7 +77,7 @@ func runSuite(t *testing.T, router string, observe bool) {
 		Kill: func(_ transporttest.TB, c transports.Conn) {
 			mu.Lock()
 			defer mu.Unlock()
-			cables[c].pull()
+			cables[c].Pull()
 		},
 	})
 }
