@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -19,7 +20,16 @@ type Rate struct {
 }
 
 func (r Rate) String() string {
-	return fmt.Sprintf("%.4g ± %.1g Hz (%d messages, over %v)", r.Hz, r.PlusMinus, r.Messages, r.Over)
+	return fmt.Sprintf("%s ± %s Hz (%d messages, over %v)", decimal(r.Hz, 4), decimal(r.PlusMinus, 1), r.Messages, r.Over)
+}
+
+// decimal is x to so many digits, and with no exponent.
+func decimal(x float64, digits int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	if err != nil {
+		return strconv.FormatFloat(x, 'g', digits, 64)
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // RateOf adds up a rate one message at a time. The zero value is ready. It is

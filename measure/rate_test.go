@@ -87,7 +87,19 @@ func TestRateIsMonotonic(t *testing.T) {
 		r.Add(from.Add(time.Duration(i) * 10 * ms))
 	}
 	got, err := r.Result(measure.Stretch{From: from, To: from.Add(100 * ms)})
-	if err != nil || got.Hz != 100 || got.String() != "100 ± 1e+01 Hz (11 messages, over 100ms)" {
+	if err != nil || got.Hz != 100 || got.String() != "100 ± 10 Hz (11 messages, over 100ms)" {
 		t.Errorf("rate is %v, %v, want 100 Hz", got, err)
+	}
+}
+
+func TestRateStringHasNoExponent(t *testing.T) {
+	for want, r := range map[string]measure.Rate{
+		"12350 ± 200 Hz (3 messages, over 1s)":        {Hz: 12345.6, PlusMinus: 234, Messages: 3, Over: time.Second},
+		"50.02 ± 0.3 Hz (3 messages, over 1s)":        {Hz: 50.019, PlusMinus: 0.34, Messages: 3, Over: time.Second},
+		"0.00002 ± 0.000001 Hz (3 messages, over 1s)": {Hz: 2e-5, PlusMinus: 1e-6, Messages: 3, Over: time.Second},
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

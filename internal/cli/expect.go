@@ -157,7 +157,7 @@ func valueText(q bound.Quantity, x, plusMinus float64) string {
 		if plusMinus > 0 {
 			pm = " ± " + oneDigit(plusMinus)
 		}
-		return fmt.Sprintf("%.4g%s Hz", x, pm)
+		return fmt.Sprintf("%s%s Hz", fourDigits(x), pm)
 	case bound.Duration:
 		return short(time.Duration(x))
 	case bound.Size:
@@ -169,6 +169,14 @@ func valueText(q bound.Quantity, x, plusMinus float64) string {
 		return amount(x, 4) + "/s" + pm
 	}
 	return fmt.Sprint(x)
+}
+
+// fourDigits is x to four digits, or to the integer.
+func fourDigits(x float64) string {
+	if x >= 1000 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.4g", x)
 }
 
 // oneDigit is x to one digit, or to the integer.

@@ -88,7 +88,7 @@ func (m *hz) tell(st measure.Stretch) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("%s: %.4g ± %s Hz (%s, over %s)", st.Topic, r.Hz, oneDigit(r.PlusMinus), count(r.Messages, "message"), short(r.Over))}
+	lines := []string{fmt.Sprintf("%s: %s ± %s Hz (%s, over %s)", st.Topic, fourDigits(r.Hz), oneDigit(r.PlusMinus), count(r.Messages, "message"), short(r.Over))}
 	g, err := m.gaps.Max(st)
 	if err != nil {
 		return nil, err
