@@ -184,6 +184,16 @@ func (s *Set) definition(n name) (*parsed, error) {
 	return p, p.err
 }
 
+// lookUp is the parsed name and the definition that it belongs to.
+func (s *Set) lookUp(fullName string) (name, *parsed, error) {
+	n, err := parseName(fullName)
+	if err != nil {
+		return name{}, nil, err
+	}
+	p, err := s.definition(n)
+	return n, p, err
+}
+
 // Message is the definition of a message: of one with a .msg file, and of those
 // that a service or an action consists of, such as
 // "std_srvs/srv/SetBool_Request", "…_Event", "nav2_msgs/action/Spin_Goal",
@@ -192,11 +202,7 @@ func (s *Set) definition(n name) (*parsed, error) {
 // Of the messages that its fields hold, none is looked up:
 // [Set.Dependencies] does.
 func (s *Set) Message(fullName string) (*Message, error) {
-	n, err := parseName(fullName)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.definition(n)
+	n, p, err := s.lookUp(fullName)
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +216,7 @@ func (s *Set) Message(fullName string) (*Message, error) {
 // of an action, such as "nav2_msgs/action/Spin_SendGoal" and "…_GetResult". The
 // caller must not change it.
 func (s *Set) Service(fullName string) (*Service, error) {
-	n, err := parseName(fullName)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.definition(n)
+	n, p, err := s.lookUp(fullName)
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +228,7 @@ func (s *Set) Service(fullName string) (*Service, error) {
 
 // Action is the definition of an action. The caller must not change it.
 func (s *Set) Action(fullName string) (*Action, error) {
-	n, err := parseName(fullName)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.definition(n)
+	n, p, err := s.lookUp(fullName)
 	if err != nil {
 		return nil, err
 	}
